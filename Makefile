@@ -1,0 +1,40 @@
+# Every target works on a bare machine with python3 and make: it first builds .venv from the locked requirements.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST_WORKERS ?= 2
+
+.PHONY: env check test test-unit test-engine test-browser demo lock clean
+
+env: $(STAMP)
+
+$(BIN)/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+
+$(STAMP): requirements/dev.txt pyproject.toml | $(BIN)/uv
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	touch $(STAMP)
+
+lock: $(BIN)/uv   ## recompile the locked requirements from pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+		pyproject.toml -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+		--extra dev pyproject.toml -c requirements/run.txt -o requirements/dev.txt
+
+check: env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m tests.imports
+
+test: env
+	$(BIN)/pytest -q -n $(PYTEST_WORKERS)
+
+demo: env
+	$(BIN)/prefixcache demo
+
+clean:
+	rm -rf $(VENV) outputs build dist

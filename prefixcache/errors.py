@@ -1,0 +1,77 @@
+"""What goes wrong, in three kinds that the command line maps to exit codes.
+
+Every error carries the place it happened and what the user can do about it, so that one line says it all.
+"""
+
+from __future__ import annotations
+
+
+class PrefixCacheError(Exception):
+    """Base of all errors a user may see.
+
+    Args:
+        message: what was found, in one sentence.
+        field: dotted path of the configuration field or flag concerned, e.g. ``target.hit_ratio``.
+        remedy: what the user can do, in one sentence.
+        stage: stage of the pipeline, e.g. ``plan_lengths``.
+        dataset_id, request_id, group: where there is one.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        remedy: str | None = None,
+        stage: str | None = None,
+        dataset_id: str | None = None,
+        request_id: str | None = None,
+        group: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.remedy = remedy
+        self.stage = stage
+        self.dataset_id = dataset_id
+        self.request_id = request_id
+        self.group = group
+
+    def context(self) -> dict[str, str]:
+        """The non-empty places, ready for JSON."""
+        names = ("stage", "dataset_id", "request_id", "group", "field", "remedy")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{k} {v}" for k, v in self.context().items() if k not in ("field", "remedy"))
+        text = f"{self.field}: {self.message}" if self.field else self.message
+        if where:
+            text = f"[{where}] {text}"
+        return f"{text} Remedy: {self.remedy}" if self.remedy else text
+
+    def __reduce__(self) -> tuple[object, ...]:  # keyword arguments survive process pools
+        return (_rebuild, (type(self), self.message, self.context()))
+
+
+def _rebuild(cls: type[PrefixCacheError], message: str, context: dict[str, str]) -> PrefixCacheError:
+    return cls(message, **context)  # type: ignore[arg-type]
+
+
+class VerdictError(PrefixCacheError):
+    """The product's verdict is FAIL: the target cannot be reached, the certificate is broken, requests failed."""
+
+    exit_code = 1
+
+
+class InputError(PrefixCacheError):
+    """The user's input is wrong: configuration, flags, files."""
+
+    exit_code = 2
+
+
+class EnvironmentFailure(PrefixCacheError):
+    """The world failed: server, network, disk, a source that cannot be reached."""
+
+    exit_code = 3

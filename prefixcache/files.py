@@ -1,0 +1,69 @@
+"""Files written so that a reader never sees half of one: aside, synced, renamed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file beside ``path`` for writing; on success it is synced and renamed over ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(aside, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    with replacing(path) as file:
+        file.write(data)
+
+
+def json_bytes(value: Any) -> bytes:
+    """Indented JSON with a final newline. Numbers are Python's or NumPy's; NaN becomes null."""
+    return orjson.dumps(value, option=JSON_OPTIONS) + b"\n"
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_bytes(path, json_bytes(value))
+
+
+def read_json(path: Path) -> Any:
+    return orjson.loads(path.read_bytes())
+
+
+def write_jsonl(path: Path, rows: Iterable[Any]) -> int:
+    """Write one JSON object a line; returns the number of rows."""
+    count = 0
+    with replacing(path) as file:
+        for row in rows:
+            file.write(orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE))
+            count += 1
+    return count
+
+
+def read_jsonl(path: Path) -> Iterator[Any]:
+    with open(path, "rb") as file:
+        for line in file:
+            if line.strip():
+                yield orjson.loads(line)
+
+
+def sha256_file(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
