@@ -1,0 +1,167 @@
+"""The whole configuration of one dataset (RFC 3.5.1 PrefixCacheDatasetConfig)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from prefixcache.config.base import ConfigModel, Count, Identifier, NonNegative
+from prefixcache.config.content import SuffixConfig, TokenizerConfig
+from prefixcache.config.execution import (
+    COLD_MODES,
+    WARM_MODES,
+    ExecutionConfig,
+    Mode,
+    PlanningConfig,
+    Policy,
+    RoutingConfig,
+    ValidationConfig,
+)
+from prefixcache.config.lengths import ExplicitLength, FixedLength, LengthConfig
+from prefixcache.config.order import AcrossGroup, OrderConfig, WithinGroup
+from prefixcache.config.prefix import PrefixConfig
+from prefixcache.config.target import Semantics, TargetConfig
+
+DEFAULT_BLOCK_SIZE = 16
+DEFAULT_OUTPUT_TOKENS = 16
+
+
+def _name_is_path(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+def _name_is_mode(value: Any) -> Any:
+    return {"mode": value} if isinstance(value, str) else value
+
+
+class PrefixCacheDatasetConfig(ConfigModel):
+    """One dataset: what is asked for, how it is organised, how it is run."""
+
+    dataset_id: Identifier
+    seed: NonNegative = 0
+    request_count: Count | None = None
+    block_size: Count = DEFAULT_BLOCK_SIZE
+    """Tokens per KV-cache block of the server."""
+    hit_unit: Count | None = None
+    """Tokens in which the server really matches; a multiple of block_size, default equal to it."""
+    max_model_len: Count | None = None
+    tokenizer: Annotated[TokenizerConfig, BeforeValidator(_name_is_path)] | None = None
+    input_length: LengthConfig
+    output_length: LengthConfig = FixedLength(value=DEFAULT_OUTPUT_TOKENS)
+    target: TargetConfig
+    prefix: PrefixConfig = PrefixConfig()
+    suffix: SuffixConfig = SuffixConfig()
+    request_order: Annotated[OrderConfig, BeforeValidator(_name_is_mode)] = OrderConfig()
+    execution: ExecutionConfig = ExecutionConfig()
+    routing: RoutingConfig = RoutingConfig()
+    planning: PlanningConfig = PlanningConfig()
+    validation: ValidationConfig = Field(default_factory=ValidationConfig)
+
+    @classmethod
+    def load(cls, path: str | Path, **options: Any) -> PrefixCacheDatasetConfig:
+        """Read a YAML file; see :func:`prefixcache.config.load.load_config` for options and errors."""
+        from prefixcache.config.load import load_config
+
+        return load_config(path, **options).config
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PrefixCacheDatasetConfig:
+        if self.hit_unit is not None and self.hit_unit % self.block_size:
+            raise ValueError(f"hit_unit {self.hit_unit} is not a multiple of block_size {self.block_size}")
+        self._check_mode()
+        self._check_counts()
+        within, across = self.order
+        moves_with_plan = within.startswith("prefix_len") or across.startswith("prefix_len")
+        if moves_with_plan and self.routing.domains > 1 and self.policy.endswith("round_robin"):
+            raise ValueError(
+                f"request_order by prefix length with routing policy {self.policy} over {self.routing.domains} cache "
+                "domains would move requests between domains while their prefixes are planned; order by input length "
+                "or use policy bound or sticky"
+            )
+        return self
+
+    def _check_mode(self) -> None:
+        semantics, mode, rounds = self.target.semantics, self.mode, self.execution.warmup_rounds
+        if semantics == "static_prefix_ratio" and mode in COLD_MODES:
+            raise ValueError(f"target.semantics static_prefix_ratio needs a warm cache, execution.mode {mode} is cold")
+        if semantics == "order_aware_global" and mode in WARM_MODES:
+            raise ValueError(f"target.semantics order_aware_global needs a cold start, execution.mode {mode} is warm")
+        if mode in COLD_MODES and rounds:
+            raise ValueError(f"execution.warmup_rounds is {rounds}, but mode {mode} measures a cold start; write 0")
+        if mode not in COLD_MODES and rounds == 0:
+            raise ValueError(f"execution.warmup_rounds is 0, but mode {mode} needs a warm cache; write at least 1")
+
+    def _check_counts(self) -> None:
+        counts = [self.request_count]
+        for length in (self.input_length, self.output_length):
+            if isinstance(length, ExplicitLength) and length.values is not None:
+                counts.append(len(length.values))
+        groups = self.prefix.groups
+        if groups and groups[0].request_count is not None:
+            counts.append(sum(group.request_count or 0 for group in groups))
+        known = [count for count in counts if count is not None]
+        if len(set(known)) > 1:
+            raise ValueError(
+                f"request_count, explicit lengths and group counts disagree: {', '.join(map(str, known))}; "
+                "leave out request_count or make them equal"
+            )
+        from_file = any(isinstance(x, ExplicitLength) and x.file for x in (self.input_length, self.output_length))
+        if not known and not from_file:
+            raise ValueError("request_count is missing; write how many requests the dataset has")
+
+    @property
+    def mode(self) -> Mode:
+        """Execution mode, taken from the target's semantics where it is not given."""
+        if self.execution.mode is not None:
+            return self.execution.mode
+        return "warmup" if self.target.semantics == "static_prefix_ratio" else "progressive_prefix_fill"
+
+    @property
+    def semantics(self) -> Semantics:
+        """Target semantics, taken from the mode where it is not given."""
+        if self.target.semantics is not None:
+            return self.target.semantics
+        return "static_prefix_ratio" if self.mode in WARM_MODES else "order_aware_global"
+
+    @property
+    def warmup_rounds(self) -> int:
+        if self.execution.warmup_rounds is not None:
+            return self.execution.warmup_rounds
+        return 0 if self.mode in COLD_MODES else 1
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """Measured passes in the order they run: ``cold``, ``hot`` or both."""
+        if self.mode == "compare":
+            return ("cold", "hot")
+        return ("cold",) if self.mode in COLD_MODES else ("hot",)
+
+    @property
+    def target_pass(self) -> str:
+        """The pass whose hit rate the target constrains."""
+        return "hot" if self.semantics == "static_prefix_ratio" else "cold"
+
+    @property
+    def unit(self) -> int:
+        """Hit unit u in tokens: planning, alignment and simulation work in it."""
+        return self.hit_unit or self.block_size
+
+    @property
+    def non_shared(self) -> int:
+        """minimum_non_shared_length in tokens, default one block."""
+        given = self.prefix.minimum_non_shared_length
+        return self.block_size if given is None else given
+
+    @property
+    def order(self) -> tuple[WithinGroup, AcrossGroup]:
+        return self.request_order.resolved("input_len_asc" if self.mode in COLD_MODES else "generated")
+
+    @property
+    def policy(self) -> Policy:
+        return self.routing.resolved_policy()
+
+    @property
+    def prefix_mode(self) -> str:
+        return self.prefix.mode or ("multi_prefix" if len(self.prefix.group_ids()) > 1 else "single_prefix")

@@ -1,0 +1,182 @@
+"""One YAML file into a checked configuration, with the RFC's shorthands and the command line's overrides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from prefixcache.config.dataset import DEFAULT_BLOCK_SIZE, PrefixCacheDatasetConfig
+from prefixcache.config.messages import to_input_error
+from prefixcache.errors import InputError
+
+TOP_KEY = "prefix_cache_dataset"
+FILE_FIELDS = (("input_length", "file"), ("output_length", "file"), ("suffix", "path"))
+
+
+@dataclass(frozen=True)
+class LoadedConfig:
+    config: PrefixCacheDatasetConfig
+    warnings: tuple[str, ...]
+
+
+def load_config(
+    path: str | Path,
+    *,
+    tokenizer: str | None = None,
+    sources: Sequence[str] = (),
+    settings: Sequence[str] = (),
+) -> LoadedConfig:
+    """Read and check a configuration file.
+
+    Args:
+        path: YAML file; the top key ``prefix_cache_dataset`` is optional.
+        tokenizer: replaces ``tokenizer.path``.
+        sources: ``NAME`` or ``NAME=PATH``; replaces ``suffix.source`` and ``suffix.path``.
+        settings: ``dotted.key=value`` with a YAML value; applied last.
+
+    Raises:
+        InputError: with the field path, what was found and the remedy.
+    """
+    path = Path(path)
+    raw = _read_yaml(path)
+    if set(raw) == {TOP_KEY}:
+        raw = raw[TOP_KEY]
+        if not isinstance(raw, dict):
+            raise InputError("is empty", field=TOP_KEY, remedy="write the dataset's keys below it.", stage="config")
+    raw = _expand_shorthand(dict(raw))
+    raw.setdefault("dataset_id", _name_of(path))
+    _anchor_paths(raw, path.parent)
+    _apply_flags(raw, tokenizer, sources)
+    for setting in settings:
+        _apply_setting(raw, setting)
+    return LoadedConfig(parse_config(raw), tuple(_warnings(raw)))
+
+
+def parse_config(raw: dict[str, Any]) -> PrefixCacheDatasetConfig:
+    """A checked configuration from plain data; file paths in it are taken as they stand."""
+    try:
+        return PrefixCacheDatasetConfig.model_validate(raw)
+    except ValidationError as error:
+        raise to_input_error(error, PrefixCacheDatasetConfig, raw) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader that refuses a key written twice: the first one would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key_node, _ in node.value:
+            key = str(self.construct_object(key_node, deep=True))
+            if key in seen:
+                line = key_node.start_mark.line + 1
+                raise InputError(f"stands twice, again in line {line}", field=key, remedy="keep one.", stage="config")
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(
+            f"cannot read {path}: {reason}", field="--config", remedy="check the path and its permissions."
+        ) from None
+    try:
+        raw = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "broken"
+        raise InputError(f"{path.name} is not YAML{where}: {problem}", field="--config", remedy="mend it.") from None
+    if not isinstance(raw, dict):
+        raise InputError(f"{path.name} holds no `key: value` lines", field="--config", remedy="see examples/.")
+    return {str(key): value for key, value in raw.items()}
+
+
+def _name_of(path: Path) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", path.stem).strip("._-")
+    return name[:100] or "dataset"
+
+
+def _expand_shorthand(raw: dict[str, Any]) -> dict[str, Any]:
+    """RFC 2.1: ``target_prefix_ratio`` = static and warm; ``prefix_mode`` = prefix.mode."""
+    if "target_prefix_ratio" in raw:
+        if "target" in raw:
+            raise InputError("stands beside `target`", field="target_prefix_ratio", remedy="keep one.", stage="config")
+        ratio = raw.pop("target_prefix_ratio")
+        raw["target"] = {"scope": "global", "hit_ratio": ratio, "semantics": "static_prefix_ratio"}
+        execution = raw.get("execution") or {}
+        if isinstance(execution, dict):
+            raw["execution"] = {"mode": "warmup", **execution}
+    if "prefix_mode" in raw:
+        mode = raw.pop("prefix_mode")
+        prefix = raw.get("prefix") or {}
+        if isinstance(prefix, dict):
+            if "mode" in prefix and prefix["mode"] != mode:
+                raise InputError("contradicts `prefix.mode`", field="prefix_mode", remedy="keep one.", stage="config")
+            raw["prefix"] = {**prefix, "mode": mode}
+    return raw
+
+
+def _anchor_paths(raw: dict[str, Any], folder: Path) -> None:
+    """Files named in a configuration are looked for beside it."""
+    for section, key in FILE_FIELDS:
+        block = raw.get(section)
+        if isinstance(block, dict) and isinstance(block.get(key), str):
+            raw[section] = {**block, key: str((folder / Path(block[key]).expanduser()).resolve())}
+
+
+def _apply_flags(raw: dict[str, Any], tokenizer: str | None, sources: Sequence[str]) -> None:
+    if tokenizer is not None:
+        block = raw.get("tokenizer")
+        kept = block if isinstance(block, dict) else {}
+        raw["tokenizer"] = {**kept, "path": tokenizer}
+    for source in sources:
+        name, _, location = source.partition("=")
+        block = raw.get("suffix")
+        kept = {k: v for k, v in block.items() if k != "path"} if isinstance(block, dict) else {}
+        raw["suffix"] = {**kept, "source": name}
+        if location:
+            raw["suffix"]["path"] = str(Path(location).expanduser().resolve())
+
+
+def _apply_setting(raw: dict[str, Any], setting: str) -> None:
+    key, equals, text = setting.partition("=")
+    if not equals or not key:
+        raise InputError(f"{setting!r} is not key=value", field="--set", remedy="e.g. --set target.hit_ratio=0.6.")
+    try:
+        value = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError:
+        raise InputError(f"the value of {setting!r} is not YAML", field="--set", remedy="quote it.") from None
+    block = raw
+    *parents, last = key.removeprefix(f"{TOP_KEY}.").split(".")
+    for parent in parents:
+        child = block.get(parent)
+        if child is None:
+            child = {}
+        if not isinstance(child, dict):
+            raise InputError(f"{parent} is not a block of keys", field=f"--set {key}", remedy="name a leaf below it.")
+        block[parent] = dict(child)
+        block = block[parent]
+    block[last] = value
+
+
+def _warnings(raw: dict[str, Any]) -> list[str]:
+    found = []
+    if raw.get("block_size") is None:
+        found.append(
+            f"block_size is not given: {DEFAULT_BLOCK_SIZE} is assumed. If the server's differs, the hit rate will too."
+        )
+    if raw.get("tokenizer") is None:
+        found.append(
+            "no tokenizer is given: the embedded one is used. Its datasets run on the reference engine only; "
+            "name the server's with --tokenizer."
+        )
+    return found

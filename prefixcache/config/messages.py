@@ -1,0 +1,109 @@
+"""Pydantic's findings as one clear message: field path, value found, remedy."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from prefixcache.errors import InputError
+
+# What to do, by pydantic's error type; {name} is filled from the error's context.
+REMEDIES = {
+    "missing": "add this key",
+    "greater_than_equal": "write a number that is at least {ge}",
+    "less_than_equal": "write a number that is at most {le}",
+    "greater_than": "write a number above {gt}",
+    "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
+    "decimal_parsing": "write a number",
+    "decimal_type": "write a number",
+    "literal_error": "write one of: {expected}",
+    "union_tag_invalid": "write one of: {expected_tags}",
+    "union_tag_not_found": "add `mode`",
+    "list_type": "write a list",
+    "string_type": "write a text",
+    "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+    "string_pattern_mismatch": "use letters, digits, '.', '_' and '-', starting with a letter or digit, at most 100",
+    "model_type": "write a block of `key: value` lines",
+    "model_attributes_type": "write a block of `key: value` lines",
+    "too_short": "give at least {min_length} entry",
+}
+
+
+def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> InputError:
+    """The first finding as an :class:`InputError`; how many more there are is said."""
+    findings = error.errors(include_url=False)
+    first = next((f for f in findings if f["type"] == "extra_forbidden"), findings[0])  # a typo explains the rest
+    path, parent = _path(first["loc"], model, raw)
+    value = first.get("input")
+    kind = first["type"]
+    context = {key: str(item) for key, item in first.get("ctx", {}).items()}
+    if kind == "extra_forbidden":
+        name = str(first["loc"][-1])
+        known = _field_names(parent)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        message = "unknown key"
+        remedy = f"write `{near[0]}`" if near else f"remove it; known keys here: {', '.join(sorted(known))}"
+    elif kind == "value_error":
+        message = first["msg"].removeprefix("Value error, ")
+        message, _, remedy = message.partition("; ")
+        remedy = remedy or "correct the configuration"
+    else:
+        remedy = REMEDIES.get(kind, "correct the value").format_map(_Missing(context))
+        message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed ({first['msg']})"
+    if len(findings) > 1:
+        message += f" (and {len(findings) - 1} more findings)"
+    return InputError(message, field=path or None, remedy=remedy.rstrip(".") + ".", stage="config")
+
+
+class _Missing(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "an allowed value"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _field_names(models: list[type[BaseModel]]) -> list[str]:
+    return sorted({name for model in models for name in model.model_fields})
+
+
+def _path(loc: tuple[int | str, ...], model: type[BaseModel], raw: Any) -> tuple[str, list[type[BaseModel]]]:
+    """Dotted path without pydantic's union tags, and the model(s) that hold the last part."""
+    models: list[type[BaseModel]] = [model]
+    parents = models
+    text = ""
+    value = raw
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+            value = value[part] if isinstance(value, list) and part < len(value) else None
+            continue
+        tag = isinstance(value, dict) and part not in value and value.get("mode") == part
+        if tag:
+            models = [m for m in models if part in _literals(m)] or models
+            continue
+        if part.startswith(("function-", "tuple[", "list[")):
+            continue
+        text += f".{part}" if text else part
+        parents = models
+        annotations = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        models = [found for annotation in annotations for found in _models_in(annotation)]
+        value = value.get(part) if isinstance(value, dict) else None
+    return text, parents
+
+
+def _literals(model: type[BaseModel]) -> tuple[Any, ...]:
+    field = model.model_fields.get("mode")
+    return get_args(field.annotation) if field else ()
