@@ -56,7 +56,7 @@ class PrefixCacheError(Exception):
 
 
 def _rebuild(cls: type[PrefixCacheError], message: str, context: dict[str, str]) -> PrefixCacheError:
-    return cls(message, **context)  # type: ignore[arg-type]
+    return cls(message, **context)
 
 
 class VerdictError(PrefixCacheError):

@@ -7,15 +7,27 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
+MOST_TOKENS = 1 << 24
+"""Longest request that is taken for one; beyond the context of any model, and tables of lengths stay small."""
+
 
 class ConfigModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, use_attribute_docstrings=True)
 
 
+class RuleError(ValueError):
+    """A rule between fields is broken. ``field`` is a path below the model whose validator raises it."""
+
+    def __init__(self, message: str, *, remedy: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+        self.remedy = remedy
+
+
 def _as_written(value: Any) -> Any:
     """A YAML float such as 0.29 becomes the decimal 0.29, not its binary neighbour."""
     if isinstance(value, bool):
-        raise ValueError("must be a number")
+        raise RuleError(f"{value} is not a number", remedy="write a number")
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 
@@ -23,8 +35,10 @@ ExactDecimal = Annotated[
     Decimal,
     BeforeValidator(_as_written),
     PlainSerializer(float, return_type=float, when_used="json"),
-    Field(allow_inf_nan=False),
+    Field(allow_inf_nan=False, max_digits=60, decimal_places=30),
 ]
-Count = Annotated[int, Field(strict=True, ge=1)]
-NonNegative = Annotated[int, Field(strict=True, ge=0)]
+Count = Annotated[int, Field(strict=True, ge=1, le=1 << 30)]
+NonNegative = Annotated[int, Field(strict=True, ge=0, le=1 << 30)]
+Seed = Annotated[int, Field(strict=True, ge=0, lt=1 << 64)]
+Tokens = Annotated[int, Field(strict=True, ge=1, le=MOST_TOKENS)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prefixcache.config.base import ConfigModel, Count, Identifier, NonNegative
+from prefixcache.config.base import ConfigModel, Count, Identifier, RuleError, Seed
 from prefixcache.config.content import SuffixConfig, TokenizerConfig
 from prefixcache.config.execution import (
     COLD_MODES,
@@ -40,7 +40,7 @@ class PrefixCacheDatasetConfig(ConfigModel):
     """One dataset: what is asked for, how it is organised, how it is run."""
 
     dataset_id: Identifier
-    seed: NonNegative = 0
+    seed: Seed = 0
     request_count: Count | None = None
     block_size: Count = DEFAULT_BLOCK_SIZE
     """Tokens per KV-cache block of the server."""
@@ -69,47 +69,69 @@ class PrefixCacheDatasetConfig(ConfigModel):
     @model_validator(mode="after")
     def _consistent(self) -> PrefixCacheDatasetConfig:
         if self.hit_unit is not None and self.hit_unit % self.block_size:
-            raise ValueError(f"hit_unit {self.hit_unit} is not a multiple of block_size {self.block_size}")
+            raise RuleError(
+                f"{self.hit_unit} is not a multiple of block_size {self.block_size}",
+                field="hit_unit",
+                remedy=f"write {self.block_size} or a multiple of it, or leave it out",
+            )
         self._check_mode()
         self._check_counts()
         within, across = self.order
         moves_with_plan = within.startswith("prefix_len") or across.startswith("prefix_len")
         if moves_with_plan and self.routing.domains > 1 and self.policy.endswith("round_robin"):
-            raise ValueError(
-                f"request_order by prefix length with routing policy {self.policy} over {self.routing.domains} cache "
-                "domains would move requests between domains while their prefixes are planned; order by input length "
-                "or use policy bound or sticky"
+            raise RuleError(
+                f"an order by prefix length ({within}, {across}) with routing policy {self.policy} over "
+                f"{self.routing.domains} cache domains would move requests between domains while their prefixes are "
+                "planned",
+                field="request_order",
+                remedy="order by input length, or use policy bound or sticky",
             )
         return self
 
     def _check_mode(self) -> None:
         semantics, mode, rounds = self.target.semantics, self.mode, self.execution.warmup_rounds
         if semantics == "static_prefix_ratio" and mode in COLD_MODES:
-            raise ValueError(f"target.semantics static_prefix_ratio needs a warm cache, execution.mode {mode} is cold")
+            raise RuleError(
+                f"static_prefix_ratio needs a warm cache, but execution.mode {mode} starts cold",
+                field="target.semantics",
+                remedy="write order_aware_global, or execution.mode: warmup",
+            )
         if semantics == "order_aware_global" and mode in WARM_MODES:
-            raise ValueError(f"target.semantics order_aware_global needs a cold start, execution.mode {mode} is warm")
+            raise RuleError(
+                f"order_aware_global needs a cold start, but execution.mode {mode} starts warm",
+                field="target.semantics",
+                remedy="write static_prefix_ratio, or execution.mode: progressive_prefix_fill",
+            )
         if mode in COLD_MODES and rounds:
-            raise ValueError(f"execution.warmup_rounds is {rounds}, but mode {mode} measures a cold start; write 0")
+            raise RuleError(
+                f"is {rounds}, but mode {mode} measures a cold start",
+                field="execution.warmup_rounds",
+                remedy="write 0 or leave it out",
+            )
         if mode not in COLD_MODES and rounds == 0:
-            raise ValueError(f"execution.warmup_rounds is 0, but mode {mode} needs a warm cache; write at least 1")
+            raise RuleError(
+                f"is 0, but mode {mode} needs a warm cache",
+                field="execution.warmup_rounds",
+                remedy="write at least 1 or leave it out",
+            )
 
     def _check_counts(self) -> None:
-        counts = [self.request_count]
-        for length in (self.input_length, self.output_length):
+        known = {} if self.request_count is None else {"request_count": self.request_count}
+        for name, length in (("input_length", self.input_length), ("output_length", self.output_length)):
             if isinstance(length, ExplicitLength) and length.values is not None:
-                counts.append(len(length.values))
+                known[f"{name}.values"] = len(length.values)
         groups = self.prefix.groups
         if groups and groups[0].request_count is not None:
-            counts.append(sum(group.request_count or 0 for group in groups))
-        known = [count for count in counts if count is not None]
-        if len(set(known)) > 1:
-            raise ValueError(
-                f"request_count, explicit lengths and group counts disagree: {', '.join(map(str, known))}; "
-                "leave out request_count or make them equal"
+            known["prefix.groups"] = sum(group.request_count or 0 for group in groups)
+        if len(set(known.values())) > 1:
+            raise RuleError(
+                f"the numbers of requests disagree: {', '.join(f'{name} {count}' for name, count in known.items())}",
+                field=next(iter(known)),
+                remedy="leave out request_count or make them equal",
             )
         from_file = any(isinstance(x, ExplicitLength) and x.file for x in (self.input_length, self.output_length))
         if not known and not from_file:
-            raise ValueError("request_count is missing; write how many requests the dataset has")
+            raise RuleError("is missing", field="request_count", remedy="write how many requests the dataset has")
 
     @property
     def mode(self) -> Mode:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from prefixcache.config.base import ConfigModel, Count, ExactDecimal, NonNegative
+from prefixcache.config.base import ConfigModel, Count, ExactDecimal, NonNegative, RuleError
 
 Mode = Literal["progressive_prefix_fill", "cold", "warmup", "hot", "compare"]
 Gating = Literal["watermark", "first_token", "completion", "none"]
@@ -26,7 +26,7 @@ class ExecutionConfig(ConfigModel):
 
 class RoutingConfig(ConfigModel):
     cache_scope: Literal["global", "instance_local", "dp_local"] = "global"
-    dp_size: Count = 1
+    dp_size: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 1
     """Cache domains: DP ranks or instances."""
     policy: Policy | None = None
     sticky_routing: bool | None = None
@@ -44,7 +44,11 @@ class RoutingConfig(ConfigModel):
         if self.policy is not None and (self.sticky_routing or self.bind_prefix_group_to_dp):
             mapped = "bound" if self.bind_prefix_group_to_dp else "sticky"
             if self.policy != mapped:
-                raise ValueError(f"policy {self.policy} contradicts the flags, which mean {mapped}; keep one of them")
+                raise RuleError(
+                    f"{self.policy} contradicts sticky_routing and bind_prefix_group_to_dp, which mean {mapped}",
+                    field="policy",
+                    remedy="keep one of them",
+                )
         return self
 
     def resolved_policy(self) -> Policy:
@@ -80,5 +84,9 @@ class ValidationConfig(ConfigModel):
     @model_validator(mode="after")
     def _ordered(self) -> ValidationConfig:
         if self.warning_tolerance < self.pass_tolerance:
-            raise ValueError("warning_tolerance is below pass_tolerance; swap them")
+            raise RuleError(
+                f"{self.warning_tolerance} is below pass_tolerance {self.pass_tolerance}",
+                field="warning_tolerance",
+                remedy="swap them",
+            )
         return self

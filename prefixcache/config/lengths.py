@@ -6,18 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prefixcache.config.base import ConfigModel, Count, ExactDecimal, NonNegative
+from prefixcache.config.base import MOST_TOKENS, ConfigModel, ExactDecimal, RuleError, Tokens
 
 
 class FixedLength(ConfigModel):
     mode: Literal["fixed"] = "fixed"
-    value: Count
+    value: Tokens
     """Tokens of every request."""
 
 
 class ExplicitLength(ConfigModel):
     mode: Literal["explicit"]
-    values: list[Count] | None = None
+    values: list[Tokens] | None = None
     """Tokens per request, in generated order."""
     file: str | None = None
     """JSON list, JSONL/CSV/Parquet with `column`, or whitespace-separated integers; relative to the config file."""
@@ -26,20 +26,21 @@ class ExplicitLength(ConfigModel):
     @model_validator(mode="after")
     def _one_of_both(self) -> ExplicitLength:
         if (self.values is None) == (self.file is None):
-            raise ValueError("give either `values` or `file`")
+            both = "both `values` and `file` are given" if self.file is not None else "neither `values` nor `file`"
+            raise RuleError(both, remedy="give either `values` or `file`")
         if self.values is not None and not self.values:
-            raise ValueError("`values` is empty; list one length per request")
+            raise RuleError("[] is empty", field="values", remedy="list one length per request")
         return self
 
 
 class _Range(ConfigModel):
-    min: Count
-    max: Count
+    min: Tokens
+    max: Tokens
 
     @model_validator(mode="after")
     def _ordered(self) -> _Range:
         if self.min > self.max:
-            raise ValueError(f"min {self.min} is above max {self.max}; swap them or widen the range")
+            raise RuleError(f"{self.min} is above max {self.max}", field="min", remedy="swap them or widen the range")
         return self
 
 
@@ -53,7 +54,11 @@ class TruncatedNormalLength(_Range):
     @model_validator(mode="after")
     def _mean_inside(self) -> TruncatedNormalLength:
         if not self.min <= self.mean <= self.max:
-            raise ValueError(f"mean {self.mean} lies outside [{self.min}, {self.max}]; move the mean or the range")
+            raise RuleError(
+                f"{self.mean} lies outside [{self.min}, {self.max}]",
+                field="mean",
+                remedy="move the mean or the range",
+            )
         return self
 
 
@@ -71,12 +76,19 @@ class LogNormalLength(_Range):
     @model_validator(mode="after")
     def _median_inside(self) -> LogNormalLength:
         if not self.min <= self.median <= self.max:
-            raise ValueError(f"median {self.median} lies outside [{self.min}, {self.max}]; move it or the range")
+            raise RuleError(
+                f"{self.median} lies outside [{self.min}, {self.max}]",
+                field="median",
+                remedy="move the median or the range",
+            )
         return self
 
 
+Edge = Annotated[int, Field(strict=True, ge=0, le=MOST_TOKENS)]
+
+
 class Bin(ConfigModel):
-    range: tuple[NonNegative, NonNegative]
+    range: tuple[Edge, Edge]
     """[lo, hi) in tokens; the last bin is closed."""
     weight: Annotated[ExactDecimal, Field(ge=0)]
 
@@ -92,12 +104,20 @@ class HistogramLength(ConfigModel):
             low, high = item.range
             last = number == len(self.bins) - 1
             if low > high or (low == high and not last):
-                raise ValueError(f"bins[{number}].range [{low}, {high}] is empty; write [low, high] with low < high")
+                raise RuleError(
+                    f"[{low}, {high}] is empty",
+                    field=f"bins[{number}].range",
+                    remedy="write [low, high] with low < high",
+                )
             if low < previous:
-                raise ValueError(f"bins[{number}].range starts at {low}, inside the bin before it; sort the bins")
+                raise RuleError(
+                    f"[{low}, {high}] starts before the end of the bin before it, {previous}",
+                    field=f"bins[{number}].range",
+                    remedy="sort the bins and let none overlap",
+                )
             previous = high
         if not any(item.weight > 0 for item in self.bins):
-            raise ValueError("all weights are 0; give at least one bin a positive weight")
+            raise RuleError("all weights are 0", field="bins", remedy="give at least one bin a positive weight")
         return self
 
 

@@ -45,11 +45,21 @@ def load_config(
     """
     path = Path(path)
     raw = _read_yaml(path)
-    if set(raw) == {TOP_KEY}:
+    if TOP_KEY in raw:
+        beside = next((key for key in raw if key != TOP_KEY), None)
+        if beside is not None:
+            raise InputError(
+                f"stands beside {TOP_KEY}", field=beside, remedy=f"indent it below {TOP_KEY}.", stage="config"
+            )
         raw = raw[TOP_KEY]
         if not isinstance(raw, dict):
-            raise InputError("is empty", field=TOP_KEY, remedy="write the dataset's keys below it.", stage="config")
-    raw = _expand_shorthand(dict(raw))
+            raise InputError(
+                "holds no `key: value` lines",
+                field=TOP_KEY,
+                remedy="write the dataset's keys below it.",
+                stage="config",
+            )
+    raw = _expand_shorthand({str(key): value for key, value in raw.items()})
     raw.setdefault("dataset_id", _name_of(path))
     _anchor_paths(raw, path.parent)
     _apply_flags(raw, tokenizer, sources)
@@ -88,16 +98,27 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot read {path}: {reason}", field="--config", remedy="check the path and its permissions."
         ) from None
+    raw = _parse(text, path.name, "--config")
+    if not isinstance(raw, dict):
+        raise InputError(f"{path.name} holds no `key: value` lines", field="--config", remedy="see examples/.")
+    return {str(key): value for key, value in raw.items()}
+
+
+def _parse(text: str, what: str, field: str) -> Any:
     try:
-        raw = yaml.load(text, Loader=_Loader)
+        return yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "broken"
-        raise InputError(f"{path.name} is not YAML{where}: {problem}", field="--config", remedy="mend it.") from None
-    if not isinstance(raw, dict):
-        raise InputError(f"{path.name} holds no `key: value` lines", field="--config", remedy="see examples/.")
-    return {str(key): value for key, value in raw.items()}
+        raise InputError(f"{what} is not YAML{where}: {problem}", field=field, remedy="mend it.") from None
+    except RecursionError:
+        raise InputError(f"{what} is nested too deeply", field=field, remedy="mend it.") from None
+    except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:  # `2001-99-99`, `!!int x`
+        reason = str(error).partition(";")[0]
+        raise InputError(
+            f"{what} holds a value that cannot be read: {reason}", field=field, remedy="mend it."
+        ) from None
 
 
 def _name_of(path: Path) -> str:
@@ -112,12 +133,12 @@ def _expand_shorthand(raw: dict[str, Any]) -> dict[str, Any]:
             raise InputError("stands beside `target`", field="target_prefix_ratio", remedy="keep one.", stage="config")
         ratio = raw.pop("target_prefix_ratio")
         raw["target"] = {"scope": "global", "hit_ratio": ratio, "semantics": "static_prefix_ratio"}
-        execution = raw.get("execution") or {}
+        execution = raw["execution"] if raw.get("execution") is not None else {}
         if isinstance(execution, dict):
             raw["execution"] = {"mode": "warmup", **execution}
     if "prefix_mode" in raw:
         mode = raw.pop("prefix_mode")
-        prefix = raw.get("prefix") or {}
+        prefix = raw["prefix"] if raw.get("prefix") is not None else {}
         if isinstance(prefix, dict):
             if "mode" in prefix and prefix["mode"] != mode:
                 raise InputError("contradicts `prefix.mode`", field="prefix_mode", remedy="keep one.", stage="config")
@@ -130,7 +151,14 @@ def _anchor_paths(raw: dict[str, Any], folder: Path) -> None:
     for section, key in FILE_FIELDS:
         block = raw.get(section)
         if isinstance(block, dict) and isinstance(block.get(key), str):
-            raw[section] = {**block, key: str((folder / Path(block[key]).expanduser()).resolve())}
+            raw[section] = {**block, key: _resolved(block[key], folder, f"{section}.{key}")}
+
+
+def _resolved(name: str, folder: Path, field: str) -> str:
+    try:
+        return str((folder / Path(name).expanduser()).resolve())
+    except (OSError, ValueError, RuntimeError) as error:  # a null byte, half a surrogate pair, an unknown ~user
+        raise InputError(f"{name!r} is not a path: {error}", field=field, remedy="correct the path.") from None
 
 
 def _apply_flags(raw: dict[str, Any], tokenizer: str | None, sources: Sequence[str]) -> None:
@@ -144,19 +172,22 @@ def _apply_flags(raw: dict[str, Any], tokenizer: str | None, sources: Sequence[s
         kept = {k: v for k, v in block.items() if k != "path"} if isinstance(block, dict) else {}
         raw["suffix"] = {**kept, "source": name}
         if location:
-            raw["suffix"]["path"] = str(Path(location).expanduser().resolve())
+            raw["suffix"]["path"] = _resolved(location, Path(), f"--source {name}")
 
 
 def _apply_setting(raw: dict[str, Any], setting: str) -> None:
     key, equals, text = setting.partition("=")
     if not equals or not key:
         raise InputError(f"{setting!r} is not key=value", field="--set", remedy="e.g. --set target.hit_ratio=0.6.")
-    try:
-        value = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError:
-        raise InputError(f"the value of {setting!r} is not YAML", field="--set", remedy="quote it.") from None
+    value = _parse(text, f"the value of {setting!r}", "--set")
+    key = key.removeprefix(f"{TOP_KEY}.")
+    if key == "target_prefix_ratio":  # the shorthand replaces the whole target
+        raw.pop("target", None)
+        raw[key] = value
+        _expand_shorthand(raw)
+        return
     block = raw
-    *parents, last = key.removeprefix(f"{TOP_KEY}.").split(".")
+    *parents, last = ("prefix.mode" if key == "prefix_mode" else key).split(".")
     for parent in parents:
         child = block.get(parent)
         if child is None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
+from decimal import Decimal
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from prefixcache.config.base import RuleError
 from prefixcache.errors import InputError
 
 # What to do, by pydantic's error type; {name} is filled from the error's context.
@@ -15,14 +18,21 @@ REMEDIES = {
     "greater_than_equal": "write a number that is at least {ge}",
     "less_than_equal": "write a number that is at most {le}",
     "greater_than": "write a number above {gt}",
+    "less_than": "write a number below {lt}",
+    "finite_number": "write a finite number",
+    "decimal_max_digits": "write a number of at most {max_digits} digits",
+    "decimal_whole_digits": "write a number of at most {whole_digits} digits before the point",
+    "decimal_max_places": "write a number of at most {decimal_places} decimals",
+    "int_parsing_size": "write a smaller number",
     "int_type": "write a whole number",
     "int_parsing": "write a whole number",
     "decimal_parsing": "write a number",
     "decimal_type": "write a number",
     "literal_error": "write one of: {expected}",
-    "union_tag_invalid": "write one of: {expected_tags}",
-    "union_tag_not_found": "add `mode`",
     "list_type": "write a list",
+    "tuple_type": "write a list",
+    "invalid_key": "write a text as key",
+    "too_long": "give at most {max_length} entries",
     "string_type": "write a text",
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
@@ -47,13 +57,19 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         message = "unknown key"
         remedy = f"write `{near[0]}`" if near else f"remove it; known keys here: {', '.join(sorted(known))}"
-    elif kind == "value_error":
-        message = first["msg"].removeprefix("Value error, ")
-        message, _, remedy = message.partition("; ")
-        remedy = remedy or "correct the configuration"
+    elif isinstance(rule := first.get("ctx", {}).get("error"), RuleError):
+        message, remedy = str(rule), rule.remedy
+        path = ".".join(part for part in (path, rule.field) if part)
+    elif kind in ("union_tag_invalid", "union_tag_not_found"):
+        modes = context.get("expected_tags", "")
+        mode = value.get("mode") if isinstance(value, dict) else value
+        near = difflib.get_close_matches(str(mode), modes.replace("'", "").split(", "), n=1, cutoff=0.5)
+        message = "is missing" if mode is None else f"{_short(mode)} is not allowed"
+        remedy = f"write `{near[0]}`" if near else f"write one of: {modes or ', '.join(_modes(parent, path))}"
+        path += ".mode"
     else:
         remedy = REMEDIES.get(kind, "correct the value").format_map(_Missing(context))
-        message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed ({first['msg']})"
+        message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed ({first['msg'][:200]})"
     if len(findings) > 1:
         message += f" (and {len(findings) - 1} more findings)"
     return InputError(message, field=path or None, remedy=remedy.rstrip(".") + ".", stage="config")
@@ -64,8 +80,14 @@ class _Missing(dict[str, str]):
         return "an allowed value"
 
 
+_REPR = reprlib.Repr()
+_REPR.maxlevel, _REPR.maxstring, _REPR.maxother = 3, 80, 80
+
+
 def _short(value: Any) -> str:
-    text = repr(value)
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a whole number of {value.bit_length()} bits"  # the text of a huge one would be refused
+    text = str(value) if isinstance(value, Decimal) else _REPR.repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -86,22 +108,30 @@ def _path(loc: tuple[int | str, ...], model: type[BaseModel], raw: Any) -> tuple
     text = ""
     value = raw
     for part in loc:
-        if isinstance(part, int):
+        if isinstance(part, int) and isinstance(value, list):
             text += f"[{part}]"
-            value = value[part] if isinstance(value, list) and part < len(value) else None
+            value = value[part] if part < len(value) else None
             continue
-        tag = isinstance(value, dict) and part not in value and value.get("mode") == part
-        if tag:
-            models = [m for m in models if part in _literals(m)] or models
+        part = str(part)
+        tagged = [m for m in models if part in _literals(m)]
+        if tagged and len(models) > 1:
+            models = tagged
             continue
-        if part.startswith(("function-", "tuple[", "list[")):
-            continue
+        if text and not isinstance(value, dict):  # a shorthand such as `input_length: 0`: the user wrote no key below
+            break
         text += f".{part}" if text else part
         parents = models
         annotations = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         models = [found for annotation in annotations for found in _models_in(annotation)]
         value = value.get(part) if isinstance(value, dict) else None
     return text, parents
+
+
+def _modes(parents: list[type[BaseModel]], path: str) -> list[str]:
+    """The modes a field such as `input_length` takes."""
+    name = path.rpartition(".")[2]
+    fields = [model.model_fields[name] for model in parents if name in model.model_fields]
+    return [mode for field in fields for model in _models_in(field.annotation) for mode in _literals(model)]
 
 
 def _literals(model: type[BaseModel]) -> tuple[Any, ...]:

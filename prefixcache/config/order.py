@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from prefixcache.config.base import ConfigModel
+from prefixcache.config.base import ConfigModel, RuleError
 
 WithinGroup = Literal["generated", "shuffle", "input_len_asc", "input_len_desc", "prefix_len_asc", "prefix_len_desc"]
 AcrossGroup = Literal[
@@ -45,7 +45,11 @@ class OrderConfig(ConfigModel):
     @model_validator(mode="after")
     def _mode_or_parts(self) -> OrderConfig:
         if self.mode is not None and (self.within_group is not None or self.across_group is not None):
-            raise ValueError("give either `mode` or `within_group`/`across_group`, not both")
+            raise RuleError(
+                f"{self.mode} stands beside within_group or across_group",
+                field="mode",
+                remedy="give either `mode` or `within_group`/`across_group`",
+            )
         return self
 
     def resolved(self, default_within: WithinGroup) -> tuple[WithinGroup, AcrossGroup]:

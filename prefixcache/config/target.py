@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from prefixcache.config.base import ConfigModel, ExactDecimal, Identifier
+from prefixcache.config.base import ConfigModel, ExactDecimal, Identifier, RuleError
 
 Ratio = Annotated[ExactDecimal, Field(ge=0, le=1)]
 Semantics = Literal["order_aware_global", "static_prefix_ratio"]
@@ -28,9 +28,17 @@ class TargetConfig(ConfigModel):
     @model_validator(mode="after")
     def _fields_of_scope(self) -> TargetConfig:
         if self.scope == "global" and self.hit_ratio is None:
-            raise ValueError("`hit_ratio` is missing; write a number between 0 and 1, e.g. hit_ratio: 0.5")
+            raise RuleError(
+                "is missing", field="hit_ratio", remedy="write a number between 0 and 1, e.g. hit_ratio: 0.5"
+            )
         if self.scope == "global" and self.groups:
-            raise ValueError("`groups` belongs to scope: per_group; remove it or change the scope")
+            raise RuleError(
+                "stands here, but scope is global", field="groups", remedy="remove it or write scope: per_group"
+            )
         if self.scope == "per_group" and not self.groups:
-            raise ValueError("scope per_group needs `groups: [{id, hit_ratio}]`")
+            raise RuleError(
+                "is missing or empty, but scope is per_group",
+                field="groups",
+                remedy="write groups: [{id, hit_ratio}] or scope: global",
+            )
         return self

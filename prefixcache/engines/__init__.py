@@ -1,0 +1,1 @@
+"""What the product knows of serving frameworks: metric names and units, cache reset, server facts."""

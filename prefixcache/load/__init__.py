@@ -1,0 +1,1 @@
+"""Sending a dataset to servers: client, gates, request records, the benchmark run."""

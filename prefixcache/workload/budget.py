@@ -9,7 +9,7 @@ from fractions import Fraction
 from prefixcache.workload.groups import largest_remainder
 
 
-def goal_units(target: Decimal, input_tokens: int, unit: int) -> int:
+def goal_units(target: Decimal | Fraction, input_tokens: int, unit: int) -> int:
     """The multiple of ``unit`` nearest to target x input tokens, ties up, counted in units; exact arithmetic."""
     exact = Fraction(target) * input_tokens / unit
     return int(exact + Fraction(1, 2)) if exact >= 0 else 0
@@ -21,9 +21,11 @@ def split_budget(
     """(initial, final) units per group: by input tokens, then moved from groups that cannot take their share.
 
     Largest remainder over input tokens; each share clipped to its group's [minimum, maximum]; what is left over goes
-    to the groups with room, by input tokens, until nothing is left. ``goal`` must lie in [sum minimum, sum maximum].
+    to the groups with room, by input tokens, until nothing is left. The initial shares sum to ``goal``, the final ones
+    to the nearest number that the groups can take together.
     """
     initial = largest_remainder(goal, list(tokens))
+    goal = min(max(goal, sum(minimum)), sum(maximum))
     budget = [min(max(share, low), high) for share, low, high in zip(initial, minimum, maximum, strict=True)]
     while rest := goal - sum(budget):
         limit = maximum if rest > 0 else minimum

@@ -9,9 +9,8 @@ import orjson
 import polars as pl
 from numpy.typing import NDArray
 
+from prefixcache.config.base import MOST_TOKENS
 from prefixcache.errors import InputError
-
-LARGEST = 1 << 30
 
 
 def read_lengths(file: str, column: str | None, *, field: str) -> NDArray[np.int64]:
@@ -28,15 +27,17 @@ def read_lengths(file: str, column: str | None, *, field: str) -> NDArray[np.int
         raise InputError(
             f"cannot read {path.name}: {error.strerror or error}", field=where, remedy="check the path."
         ) from None
-    except (orjson.JSONDecodeError, pl.exceptions.PolarsError, ValueError) as error:
-        reason = str(error).splitlines()[0][:200]
+    except (orjson.JSONDecodeError, pl.exceptions.PolarsError, ValueError, OverflowError) as error:
+        reason = (str(error).splitlines() or ["broken"])[0][:200]
         raise InputError(f"{path.name} cannot be read as lengths: {reason}", field=where, remedy="mend it.") from None
     if not len(values):
         raise InputError(f"{path.name} holds no lengths", field=where, remedy="name a file with lengths.")
-    if values.min() < 1 or values.max() > LARGEST:
-        bad = int(np.flatnonzero((values < 1) | (values > LARGEST))[0])
+    if values.min() < 1 or values.max() > MOST_TOKENS:
+        bad = int(np.flatnonzero((values < 1) | (values > MOST_TOKENS))[0])
         raise InputError(
-            f"{path.name} entry {bad + 1} is {values[bad]}, not a length", field=where, remedy="lengths are at least 1."
+            f"{path.name} entry {bad + 1} is {values[bad]}, not a length",
+            field=where,
+            remedy=f"lengths are 1 to {MOST_TOKENS} tokens.",
         )
     return values
 

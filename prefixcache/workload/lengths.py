@@ -86,16 +86,22 @@ def _invert(mass: NDArray[np.float64], raw: NDArray[np.uint64]) -> Lengths:
 
 def _truncated_normal(config: TruncatedNormalLength) -> tuple[int, NDArray[np.float64]]:
     mean, std = float(config.mean), float(config.std)
-    reach = 38 * std + 1  # beyond, the mass underflows to 0
+    reach = 38 * std + 1  # beyond, the mass is 0 beside that of the length nearest to the mean
     low, high = max(config.min, int(mean - reach)), min(config.max, int(mean + reach) + 1)
     z = (np.arange(low, high + 1, dtype=np.float64) - mean) / std
-    return low, portable.exp(-0.5 * z * z)
+    return low, _density(z)
+
+
+def _density(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """exp(-z**2 / 2), scaled so that the largest is 1: a narrow law between two integers keeps its mass."""
+    exponent = -0.5 * z * z
+    return portable.exp(exponent - exponent.max())
 
 
 def _lognormal(config: LogNormalLength) -> tuple[int, NDArray[np.float64]]:
     values = np.arange(config.min, config.max + 1, dtype=np.float64)
     z = (portable.log(values) - portable.log(np.array([float(config.median)]))) / float(config.sigma)
-    return config.min, portable.exp(-0.5 * z * z) / values
+    return config.min, _density(z) / values
 
 
 def _histogram(config: HistogramLength, count: int, key: int, field: str) -> Lengths:

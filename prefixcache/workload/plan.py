@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from prefixcache.cache.watermark import WatermarkResult, simulate_cold, simulate_warm
 from prefixcache.config import PrefixCacheDatasetConfig
+from prefixcache.config.lengths import ExplicitLength
 from prefixcache.errors import InputError
 from prefixcache.workload.budget import goal_units, split_budget
 from prefixcache.workload.groups import assign_groups, group_counts
@@ -64,7 +65,10 @@ def draw_shape(config: PrefixCacheDatasetConfig) -> Shape:
     Raises:
         InputError: counts that disagree; a request longer than the model takes.
     """
-    lengths = draw_lengths(config.input_length, _known_count(config), config.seed)
+    count = _known_count(config)
+    if count is None and not isinstance(config.input_length, ExplicitLength):
+        count = len(draw_lengths(config.output_length, None, config.seed, field="output_length"))
+    lengths = draw_lengths(config.input_length, count, config.seed)
     outputs = draw_lengths(config.output_length, len(lengths), config.seed, field="output_length")
     groups = assign_groups(group_counts(config.prefix, len(lengths)), config.seed)
     if config.max_model_len is not None:
@@ -88,8 +92,7 @@ def _known_count(config: PrefixCacheDatasetConfig) -> int | None:
     groups = config.prefix.groups
     if groups and groups[0].request_count is not None:
         return sum(group.request_count or 0 for group in groups)
-    values = getattr(config.output_length, "values", None)
-    return len(values) if values is not None and not hasattr(config.input_length, "values") else None
+    return None
 
 
 def ceilings_of(lengths: Tokens, unit: int, non_shared: int) -> Tokens:
@@ -121,11 +124,14 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None) -
     tokens = np.bincount(groups, weights=lengths, minlength=len(maximum)).astype(np.int64).tolist()
     goal = goal_units(config.target.hit_ratio, int(lengths.sum()), unit)
     reachable = goal <= sum(maximum)
-    initial, budgets = split_budget(min(goal, sum(maximum)), tokens, [0] * len(maximum), maximum)
+    initial, budgets = split_budget(goal, tokens, [0] * len(maximum), maximum)
     prefixes, adjusted = _plan_groups(config, shape, order, domains, ceilings, budgets, cold)
 
     if any(name.startswith("prefix_len") for name in config.order):
+        # Groups keep to one domain under the policies allowed here, so this moves no request to another lane.
         order = _order(config, shape, prefixes)
+        domains = route(groups, lengths, order, policy=config.policy, domains=config.routing.domains)
+        lanes = Lanes.of(groups, domains)
     return Plan(
         shape=shape,
         order=order,
@@ -199,5 +205,6 @@ def _static_formula(ratio: Decimal, lengths: Tokens, unit: int, ceilings: Tokens
     if int(lengths.max()) * exact.numerator < 1 << 62 and exact.denominator * unit < 1 << 62:
         units = lengths * exact.numerator // (exact.denominator * unit)
     else:
-        units = np.array([int(exact * int(length)) // unit for length in lengths], dtype=np.int64)
+        whole = lengths.astype(object) * exact.numerator  # integers without bounds
+        units = (whole // (exact.denominator * unit)).astype(np.int64)
     return np.minimum(units, ceilings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -54,7 +55,7 @@ def plan_report(config: PrefixCacheDatasetConfig, plan: Plan) -> dict[str, Any]:
         "max_reachable_hit_tokens": maximum,
         "reachable": plan.reachable,
         "status": status,
-        "reason": None if plan.reachable else _why_unreachable(config, plan, maximum, cannot_share),
+        "reason": _reason(config, plan, maximum, cannot_share, status),
         "suggestions": [] if plan.reachable else suggest(config, plan.shape, target),
         "semantics": config.semantics,
         "execution_mode": config.mode,
@@ -139,6 +140,23 @@ def _domain_rows(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str,
             }
         )
     return rows
+
+
+def _reason(config: PrefixCacheDatasetConfig, plan: Plan, maximum: int, cannot_share: int, status: str) -> str | None:
+    """Why the verdict is not PASS; None where it is."""
+    if not plan.reachable:
+        return _why_unreachable(config, plan, maximum, cannot_share)
+    if status == PASS:
+        return None
+    tolerance, tokens = Fraction(config.validation.pass_tolerance), int(plan.shape.lengths.sum())
+    half = Fraction(config.unit, 2)
+    if half > tolerance * tokens:
+        enough = f"{math.ceil(half / tolerance)} input tokens would pass" if tolerance else "no size passes tolerance 0"
+        return (
+            f"granularity: half a unit of {config.unit} tokens is {float(half / tokens):.2%} of {tokens} input tokens, "
+            f"more than pass_tolerance {float(tolerance):.2%}; {enough}"
+        )
+    return "the target was missed by more than pass_tolerance; planning.block_residual_calibration is off"
 
 
 def _why_unreachable(config: PrefixCacheDatasetConfig, plan: Plan, maximum: int, cannot_share: int) -> str:

@@ -1,0 +1,117 @@
+"""The divergence block: SAFE words whose first one is unique among its siblings (RFC 3.3.11; domain.md 5).
+
+The first word of child j of a node is a keyed affine permutation of j over the node's alphabet: unique by construction,
+not by luck. The alphabet leaves out the word with which the node's master continues, and at the root the first words of
+all masters. Where a node has more children than words, the second word carries the rest of the number. The other words
+fill the slots of a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefixcache.content.mixing import combine, pick
+from prefixcache.content.seams import Seams
+from prefixcache.content.synthetic import SENTENCE_SLOTS
+from prefixcache.errors import VerdictError
+
+Array = NDArray[np.int64]
+_MULTIPLIERS = 64
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Words at the branch points, as positions in ``Seams.safe_ids``.
+
+    ``masters``: first word of each group's master. ``rest``: words of root children. ``slots``: words per slot.
+    """
+
+    seams: Seams
+    masters: Array
+    rest: Array
+    slots: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, seams: Seams, groups: int, key: np.uint64) -> Alphabet:
+        """Everyday words open the masters, in an order that depends on the key.
+
+        Raises:
+            VerdictError: more groups than words.
+        """
+        total = len(seams.safe_ids)
+        if groups >= total:
+            raise VerdictError(
+                f"{groups} prefix groups, but the tokenizer has only {total} words that can tell them apart",
+                field="prefix.groups",
+                remedy="use fewer groups or a larger tokenizer.",
+            )
+        pool = np.arange(seams.common if seams.common > groups else total)
+        masters = pool[np.argsort(combine(key, pool), kind="stable")[:groups]]
+        slots = tuple(found for words in SENTENCE_SLOTS if len(found := seams.positions(words)))
+        everyday = np.arange(max(seams.common, 1))
+        rest = np.setdiff1d(np.arange(total), masters)
+        return cls(seams, masters, rest, slots or (everyday,))
+
+
+def first_words(
+    alphabet: Alphabet,
+    number: Array,
+    siblings: Array,
+    at_root: NDArray[np.bool_],
+    taken: Array,
+    key: NDArray[np.uint64],
+) -> tuple[Array, Array]:
+    """Positions of the first and the second word; the second is -1 where the sentence may choose it.
+
+    Args:
+        number, siblings: from :class:`prefixcache.content.branches.Branches`.
+        at_root: the node is the root.
+        taken: position of the word with which the node's master continues, -1 where there is none.
+        key: one word per node (equal for its children).
+    """
+    seams = alphabet.seams
+    total, common = len(seams.safe_ids), seams.common
+    # Everyday words where they suffice; the whole safe vocabulary for crowded nodes.
+    everyday = ~at_root & (siblings < common)
+    size = np.where(at_root, len(alphabet.rest), np.where(everyday, common, total))
+    blocked = ~at_root & (taken >= 0) & (taken < size)
+    letters = size - blocked
+    lap, step = np.divmod(number, letters)
+    index = _affine(step, letters, key)
+    index += blocked & (index >= taken)
+    first = np.where(at_root, alphabet.rest[np.where(at_root, index, 0)], index)
+    crowded = siblings > letters
+    second = np.where(crowded, (lap + pick(combine(key, 2), total)) % total, -1)
+    return first, second
+
+
+def _affine(step: Array, letters: Array, key: NDArray[np.uint64]) -> Array:
+    """(a * step + b) mod letters with a coprime to letters: a bijection of [0, letters)."""
+    result = np.empty_like(step)
+    for size in np.unique(letters):
+        here = letters == size
+        start = max(int(size) * 5 // 13, 1)
+        good = [a for a in range(start, start + 8 * _MULTIPLIERS) if gcd(a, int(size)) == 1][:_MULTIPLIERS]
+        a = np.array(good, dtype=np.int64)[pick(combine(key[here], 0), len(good))]
+        b = pick(combine(key[here], 1), int(size))
+        result[here] = (a * step[here] + b) % size
+    return result
+
+
+def sentence(alphabet: Alphabet, key: np.uint64, first: int, second: int, length: int) -> Array:
+    """Positions of ``length`` SAFE words that begin with the branch's own and go on as sentences."""
+    slot = np.arange(length)
+    choice = combine(key, slot)
+    words = np.empty(length, dtype=np.int64)
+    count = len(alphabet.slots)
+    for number, options in enumerate(alphabet.slots):
+        words[number::count] = options[pick(choice[number::count], len(options))]
+    if length:
+        words[0] = first
+    if length > 1 and second >= 0:
+        words[1] = second
+    return words

@@ -1,0 +1,153 @@
+"""A model's tokenizer: ids with byte offsets, what it adds around a text, and a hash that names it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefixcache.config.content import TokenizerConfig
+from prefixcache.errors import EnvironmentFailure, InputError
+
+EMBEDDED = "embedded"
+EMBEDDED_FOLDER = Path(__file__).parent / "embedded_tokenizer"
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Ids of one text and, per token, the byte offset of its end in the UTF-8 text."""
+
+    ids: Ids
+    ends: NDArray[np.int64]
+
+
+class Tokenizer:
+    """A fast transformers tokenizer.
+
+    Args:
+        backend: ``tokenizers.Tokenizer``.
+        name: as the user wrote it; a folder's last part, so that no path of this machine enters a dataset.
+    """
+
+    def __init__(self, backend: Any, name: str, special_ids: frozenset[int], special_texts: tuple[str, ...]) -> None:
+        self.backend = backend
+        self.name = name
+        self.special_ids = special_ids
+        self.special_texts = special_texts
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the whole backend: vocabulary, merges, normaliser, pre-tokenizer, post-processor."""
+        return hashlib.sha256(self.backend.to_str().encode()).hexdigest()
+
+    @property
+    def embedded(self) -> bool:
+        return self.name == EMBEDDED
+
+    def encode(self, text: str) -> list[int]:
+        """Ids without anything added."""
+        ids: list[int] = self.backend.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def encode_as_server(self, texts: list[str]) -> list[list[int]]:
+        """Ids as a server's completions endpoint encodes a text prompt, additions included."""
+        return [item.ids for item in self.backend.encode_batch_fast(texts, add_special_tokens=True)]
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        return [item.ids for item in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
+
+    def encode_with_ends(self, texts: list[str]) -> list[Encoded]:
+        """Ids and byte ends of each text, in one parallel batch."""
+        results = self.backend.encode_batch(texts, add_special_tokens=False)
+        return [self._with_ends(text, item) for text, item in zip(texts, results, strict=True)]
+
+    @staticmethod
+    def _with_ends(text: str, item: Any) -> Encoded:
+        ends = np.array([end for _, end in item.offsets], dtype=np.int64)
+        if not text.isascii():  # offsets count characters
+            widths = np.array([len(char.encode()) for char in text], dtype=np.int64)
+            ends = np.concatenate(([0], np.cumsum(widths)))[ends]
+        return Encoded(np.array(item.ids, dtype=np.int32), ends)
+
+    @cached_property
+    def head(self) -> list[int]:
+        """Ids the tokenizer puts before every text (BOS)."""
+        return self._added()[0]
+
+    @cached_property
+    def tail(self) -> list[int]:
+        """Ids the tokenizer puts after every text."""
+        return self._added()[1]
+
+    def _added(self) -> tuple[list[int], list[int]]:
+        bare = self.encode("also the")
+        full: list[int] = self.backend.encode("also the", add_special_tokens=True).ids
+        for start in range(len(full) - len(bare) + 1):
+            if full[start : start + len(bare)] == bare:
+                return full[:start], full[start + len(bare) :]
+        raise InputError(
+            "the tokenizer changes a text when it adds its special tokens",
+            field="tokenizer.path",
+            remedy="use another.",
+        )
+
+
+def load_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
+    """Load by folder or hub name; None is the embedded one.
+
+    Raises:
+        InputError: the folder is missing or holds no usable tokenizer.
+        EnvironmentFailure: a hub name that cannot be reached.
+    """
+    config = config or TokenizerConfig(path=EMBEDDED)
+    embedded = config.path == EMBEDDED
+    where = str(EMBEDDED_FOLDER) if embedded else str(Path(config.path).expanduser())
+    local = Path(where).is_dir()
+    if not local and (where.startswith((".", "/", "~")) or where.count("/") > 1):
+        raise InputError(
+            f"the folder {config.path} does not exist",
+            field="tokenizer.path",
+            remedy="name a folder with tokenizer.json, or a hub name.",
+            stage="tokenize_sources",
+        )
+    fast = _load(config, where, local)
+    backend = getattr(fast, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError(
+            f"{config.path} is a slow (pure Python) tokenizer, which gives no offsets",
+            field="tokenizer.path",
+            remedy="name a folder with a tokenizer.json.",
+        )
+    backend.no_padding()
+    backend.no_truncation()
+    special = {int(i) for i, token in fast.added_tokens_decoder.items() if token.special} | set(fast.all_special_ids)
+    texts = tuple(sorted(str(t) for t in fast.added_tokens_decoder.values() if t.special))
+    name = EMBEDDED if embedded else (Path(where).resolve().name if local else config.path)
+    return Tokenizer(backend, name, frozenset(special), texts)
+
+
+def _load(config: TokenizerConfig, where: str, local: bool) -> Any:
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it would report that no deep-learning library is there
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(
+            where, revision=config.revision, trust_remote_code=config.trust_remote_code, local_files_only=local
+        )
+    except Exception as error:  # transformers raises many kinds for one cause
+        reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        kind = InputError if local else EnvironmentFailure
+        raise kind(
+            f"cannot load the tokenizer {config.path}: {reason}",
+            field="tokenizer.path",
+            remedy="name a folder that holds tokenizer.json and tokenizer_config.json, or check the hub's name and "
+            "the network.",
+            stage="tokenize_sources",
+        ) from None

@@ -1,0 +1,97 @@
+"""A Prometheus text page, read tolerantly: a bad sample costs that sample and a warning, never the page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from prometheus_client.parser import text_string_to_metric_families
+
+# Histogram buckets are most of a page and never needed; `_created` is a time, not a value.
+IGNORED_SUFFIXES = ("_created", "_bucket")
+MAX_WARNINGS = 20
+
+
+class Sample(NamedTuple):
+    """One series at one moment. ``name`` is without ``_total``, so that both spellings of a counter match."""
+
+    name: str
+    labels: dict[str, str]
+    value: float
+
+    @property
+    def key(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """Identity of the series across snapshots."""
+        return self.name, tuple(sorted(self.labels.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsPage:
+    """Samples by name, HELP texts by name (both without ``_total``), and what could not be read."""
+
+    series: Mapping[str, tuple[Sample, ...]]
+    helps: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def named(self, name: str) -> tuple[Sample, ...]:
+        return self.series.get(name, ())
+
+    @property
+    def started_at(self) -> float | None:
+        """``process_start_time_seconds``, where the page has it: a change means the server was restarted."""
+        found = self.named("process_start_time_seconds")
+        return found[0].value if found else None
+
+
+def base_name(name: str) -> str:
+    return name.removesuffix("_total")
+
+
+def parse_page(text: str, wanted: Collection[str] | None = None) -> MetricsPage:
+    """Read a metrics page in Prometheus' text format.
+
+    Args:
+        text: the page.
+        wanted: names without ``_total``; the other lines are skipped unread. A full page takes milliseconds to
+            parse, which a load generator cannot spare while it polls.
+
+    Returns:
+        The page; lines that are no samples are in ``warnings``.
+    """
+    series: dict[str, list[Sample]] = {}
+    helps: dict[str, str] = {}
+    warnings: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line:
+            continue
+        if line.startswith("#"):
+            _read_help(line, helps)
+            continue
+        name = line.split("{", 1)[0].split(None, 1)[0] if line[0] not in "{ " else ""
+        if name.endswith(IGNORED_SUFFIXES) or (wanted is not None and base_name(name) not in wanted):
+            continue
+        try:
+            samples = _read_samples(line)
+        except (ValueError, IndexError, KeyError) as error:
+            if len(warnings) < MAX_WARNINGS:
+                warnings.append(f"metrics line {number} skipped ({error.__class__.__name__}): {line[:80]}")
+            continue
+        for sample in samples:
+            series.setdefault(sample.name, []).append(sample)
+    return MetricsPage({name: tuple(found) for name, found in series.items()}, helps, tuple(warnings))
+
+
+def _read_help(line: str, helps: dict[str, str]) -> None:
+    parts = line.split(None, 3)
+    if len(parts) == 4 and parts[1] == "HELP":
+        helps[base_name(parts[2])] = parts[3]
+
+
+def _read_samples(line: str) -> list[Sample]:
+    return [
+        Sample(base_name(s.name), dict(s.labels), float(s.value))
+        for family in text_string_to_metric_families(line + "\n")
+        for s in family.samples
+    ]

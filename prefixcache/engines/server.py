@@ -1,0 +1,195 @@
+"""What a server says of itself, and emptying its prefix cache."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import orjson
+
+from prefixcache.engines.adapter import Adapter, CacheFacts, ResetAnswer
+from prefixcache.engines.endpoint import Endpoint, redact
+from prefixcache.engines.http import failure_text
+from prefixcache.engines.page import MetricsPage
+from prefixcache.errors import EnvironmentFailure
+
+REFERENCE_ENGINE = "prefixcache-reference"
+ASK_TIMEOUT_S = 30.0
+BUSY_FOR_S = 20.0
+"""How long a reset is asked for again while the server says that requests still run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """One endpoint's facts; None is "it did not say".
+
+    Args:
+        endpoint: base URL without credentials.
+        adapter: name of the adapter its metrics page asks for.
+        engine_name: ``engine`` of ``/server_info``, e.g. ``prefixcache-reference``.
+        version, model, max_model_len: as served.
+        engines: engine labels (DP ranks) of its metrics page.
+        cache: facts of the metrics page; tokens are those of one engine.
+        info: the scalars of ``/server_info``.
+    """
+
+    endpoint: str
+    adapter: str
+    engine_name: str | None
+    version: str | None
+    model: str | None
+    max_model_len: int | None
+    engines: tuple[str, ...]
+    cache: CacheFacts
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_reference(self) -> bool:
+        return self.engine_name == REFERENCE_ENGINE
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "endpoint": self.endpoint,
+            "adapter": self.adapter,
+            "engine_name": self.engine_name,
+            "version": self.version,
+            "model": self.model,
+            "max_model_len": self.max_model_len,
+            "engines": list(self.engines),
+            "block_size": self.cache.block_size,
+            "num_gpu_blocks": self.cache.num_blocks,
+            "kv_cache_tokens_per_engine": self.cache.kv_tokens,
+            "enable_prefix_caching": self.cache.prefix_caching,
+            "hit_alignment": self.cache.hit_alignment,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOutcome:
+    """What an endpoint answered to a reset. ``done`` is verified, ``unconfirmed`` is HTTP 200 without a verdict."""
+
+    endpoint: str
+    answer: ResetAnswer
+    http_status: int | None
+    detail: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "endpoint": self.endpoint,
+            "answer": self.answer,
+            "http_status": self.http_status,
+            "detail": self.detail,
+        }
+
+
+async def read_facts(
+    client: httpx.AsyncClient,
+    endpoint: Endpoint,
+    page: MetricsPage,
+    adapter: Adapter,
+    api_key: str | None = None,
+) -> ServerFacts:
+    """Ask ``/v1/models``, the info routes and ``/version``; routes that are absent leave None.
+
+    Raises:
+        EnvironmentFailure: ``/v1/models`` cannot be reached or refuses the key.
+    """
+    models = await _ask(client, endpoint, "/v1/models", api_key, required=True)
+    info: dict[str, Any] = {}
+    for path in adapter.info_paths:
+        info = await _ask(client, endpoint, path, api_key)
+        if info:
+            break
+    version = info.get("version") or (await _ask(client, endpoint, "/version", api_key)).get("version")
+    first = _first_model(models)
+    cache = adapter.cache_facts(page)
+    return ServerFacts(
+        endpoint=endpoint.base,
+        adapter=adapter.name,
+        engine_name=info["engine"] if isinstance(info.get("engine"), str) else None,
+        version=str(version) if version else None,
+        model=first.get("id"),
+        max_model_len=_integer(first.get("max_model_len")) or cache.max_model_len,
+        engines=adapter.engines(page),
+        cache=cache,
+        info={k: v for k, v in info.items() if isinstance(v, str | int | float | bool)},
+    )
+
+
+async def reset_cache(
+    client: httpx.AsyncClient,
+    endpoint: Endpoint,
+    adapter: Adapter,
+    *,
+    external: bool = False,
+    api_key: str | None = None,
+) -> ResetOutcome:
+    """Empty the prefix cache, asking again while the server says that requests still run.
+
+    Args:
+        external: empty an external tier too, where the framework has a parameter for it.
+
+    Returns:
+        The last answer; an unreachable server is ``refused``.
+    """
+    params = dict(adapter.reset.external_params) if external else {}
+    deadline = asyncio.get_running_loop().time() + BUSY_FOR_S
+    while True:
+        outcome = await _reset_once(client, endpoint, adapter, params, api_key)
+        if outcome.answer != "busy" or asyncio.get_running_loop().time() >= deadline:
+            return outcome
+        await asyncio.sleep(0.2)
+
+
+async def _reset_once(
+    client: httpx.AsyncClient, endpoint: Endpoint, adapter: Adapter, params: dict[str, str], api_key: str | None
+) -> ResetOutcome:
+    url = httpx.URL(endpoint.url(adapter.reset.path)).copy_merge_params(params)
+    try:
+        async with asyncio.timeout(ASK_TIMEOUT_S):
+            response = await client.post(url, headers=endpoint.headers(api_key))
+    except (httpx.HTTPError, OSError, TimeoutError) as error:
+        return ResetOutcome(
+            endpoint.base, "refused", None, redact(failure_text(error), (api_key, *endpoint.secrets))[:200]
+        )
+    body = response.content
+    answer = adapter.reset.judge(response.status_code, body)
+    detail = redact(body[:200].decode("utf-8", "replace"), (api_key, *endpoint.secrets))
+    return ResetOutcome(endpoint.base, answer, response.status_code, detail)
+
+
+async def _ask(
+    client: httpx.AsyncClient, endpoint: Endpoint, path: str, api_key: str | None, required: bool = False
+) -> dict[str, Any]:
+    problem = ""
+    try:
+        async with asyncio.timeout(ASK_TIMEOUT_S):
+            response = await client.get(endpoint.url(path), headers=endpoint.headers(api_key))
+        if response.status_code == 200:
+            answer = orjson.loads(response.content)
+            return answer if isinstance(answer, dict) else {}
+        problem = f"answered HTTP {response.status_code} to {path}"
+    except (httpx.HTTPError, OSError, TimeoutError) as error:
+        problem = f"cannot be reached ({redact(failure_text(error), (api_key, *endpoint.secrets))[:200]})"
+    except orjson.JSONDecodeError:
+        problem = f"answered {path} with something that is not JSON"
+    if required:
+        raise EnvironmentFailure(
+            f"the server {endpoint.base} {problem}",
+            field="url",
+            remedy="Check that the server runs at this address; a key goes into the variable PREFIXCACHE_API_KEY.",
+            stage="preflight",
+        )
+    return {}
+
+
+def _first_model(models: dict[str, Any]) -> dict[str, Any]:
+    data = models.get("data")
+    return data[0] if isinstance(data, list) and data and isinstance(data[0], dict) else {}
+
+
+def _integer(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,122 @@
+"""What a run will take, computed from the plan alone: tokens, KV cache, the gates' chain, a stated estimate of time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from prefixcache.load.dataset import Planned, RunDataset
+from prefixcache.load.gate import Chain, Gating, Lane, chain
+
+
+def warm_lanes(dataset: RunDataset) -> dict[Lane, int]:
+    """Lane → planned prefix of its warmup prompt, in tokens."""
+    return {w.item.lane: w.prefix for w in dataset.warmup}
+
+
+def pass_chain(dataset: RunDataset, pass_name: str, gating: Gating) -> Chain:
+    """Longest chain of a pass and the concurrency it permits."""
+    warm = warm_lanes(dataset) if pass_name == "hot" else None
+    return chain([r.item for r in dataset.requests], gating, head=dataset.head, warm=warm)
+
+
+def kv_tokens_needed(dataset: RunDataset, pass_name: str) -> dict[int, int]:
+    """Cache domain → tokens that stay cached if nothing is evicted, in whole blocks.
+
+    Each lane's longest planned prefix once (the head once per domain), plus what each request does not share, outputs
+    included.
+    """
+    block = dataset.block_size
+    longest: dict[Lane, int] = defaultdict(int)
+    own: dict[int, int] = defaultdict(int)
+
+    def add(planned: Planned) -> None:
+        lane = planned.item.lane
+        longest[lane] = max(longest[lane], planned.prefix)
+        own[planned.domain] += -(-(planned.input_len + planned.output_len) // block) * block - planned.prefix
+
+    for request in dataset.requests:
+        add(request)
+    for prompt in dataset.warmup if pass_name == "hot" else ():
+        add(prompt)
+    needed: dict[int, int] = dict(own)
+    head_counted: set[int] = set()
+    for (domain, _), prefix in longest.items():
+        needed[domain] += prefix - (dataset.head if domain in head_counted else 0)
+        head_counted.add(domain)
+    return needed
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Assumed speed of the server in tokens per second (0: takes no time), and where the assumption comes from."""
+
+    prefill_tps: float
+    decode_tps: float
+    source: str
+
+
+def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates | None) -> dict[str, Any]:
+    """``{seconds, assumption}``; seconds is null without stated rates.
+
+    Prefill is taken as serial within a cache domain, decoding as spread over the requests in flight.
+    """
+    if rates is None:
+        return {"seconds": None, "assumption": "unknown: neither the server nor the options state its rates"}
+    seconds = 0.0
+    for name in dataset.passes:
+        compute: dict[int, int] = defaultdict(int)
+        for request in dataset.requests:
+            compute[request.domain] += request.input_len - request.hits.get(name, 0)
+        if name == "hot":
+            for prompt in dataset.warmup:
+                compute[prompt.domain] += prompt.input_len
+        outputs = sum(request.output_len for request in dataset.requests)
+        in_flight = max(1.0, min(concurrency, pass_chain(dataset, name, gating).mean_concurrency))
+        seconds += max(compute.values()) / rates.prefill_tps if rates.prefill_tps else 0.0
+        seconds += outputs / rates.decode_tps / in_flight if rates.decode_tps else 0.0
+    text = (
+        f"prefill {rates.prefill_tps:g} and decode {rates.decode_tps:g} tokens/s ({rates.source}; 0 takes no time), "
+        "prefill serial within a cache domain"
+    )
+    return {"seconds": round(seconds, 3), "assumption": text}
+
+
+def plan_facts(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates | None = None) -> dict[str, Any]:
+    """What ``run --dry-run`` prints: per pass requests, tokens, KV tokens and chain; in total the estimated time."""
+    inputs = sum(r.input_len for r in dataset.requests)
+    outputs = sum(r.output_len for r in dataset.requests)
+    rounds = dataset.warmup_rounds if dataset.warmup else 0
+    passes: list[dict[str, Any]] = []
+    for name in dataset.passes:
+        links = pass_chain(dataset, name, gating)
+        kv = kv_tokens_needed(dataset, name)
+        warm = dataset.warmup if name == "hot" else ()
+        passes.append(
+            {
+                "name": name,
+                "requests": len(dataset.requests),
+                "input_tokens": inputs,
+                "output_tokens": outputs,
+                "warmup_requests": len(warm) * rounds,
+                "warmup_tokens": sum(w.input_len for w in warm) * rounds,
+                "expected_hit_tokens": sum(r.hits.get(name, 0) for r in dataset.requests),
+                "kv_tokens_needed": sum(kv.values()),
+                "kv_tokens_needed_by_domain": {str(d): kv[d] for d in sorted(kv)},
+                "longest_chain": links.longest,
+                "permitted_mean_concurrency": round(links.mean_concurrency, 3),
+            }
+        )
+    return {
+        "dataset_id": dataset.dataset_id,
+        "execution_mode": dataset.mode,
+        "gating": gating,
+        "concurrency": concurrency,
+        "requests": sum(p["requests"] + p["warmup_requests"] for p in passes),
+        "input_tokens": sum(p["input_tokens"] + p["warmup_tokens"] for p in passes),
+        "output_tokens": sum(p["output_tokens"] + p["warmup_requests"] for p in passes),
+        "kv_tokens_needed": max(p["kv_tokens_needed"] for p in passes),
+        "estimated_time": estimate(dataset, gating, concurrency, rates),
+        "passes": passes,
+    }

@@ -1,0 +1,160 @@
+"""A pass's entry in ``runtime/prefix_cache_metrics.json``: what the server's counters say, beside the plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prefixcache.engines.adapter import Quantity
+from prefixcache.engines.aggregate import Aggregation, Figures
+from prefixcache.load.dataset import RunDataset
+from prefixcache.load.records import RequestRecord
+from prefixcache.load.routes import Router
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Tokens of an interval; None where the counters do not tell."""
+
+    query_tokens: int | None
+    hit_tokens: int | None
+
+    @property
+    def rate(self) -> float | None:
+        return self.hit_tokens / self.query_tokens if self.hit_tokens is not None and self.query_tokens else None
+
+
+def measured(figures: Figures | None) -> Measured:
+    """Queries and hits in tokens; counters in blocks have no token figure and stay None."""
+    if figures is None:
+        return Measured(None, None)
+    return Measured(_tokens(figures, Quantity.QUERIES), _tokens(figures, Quantity.HITS))
+
+
+def _tokens(figures: Figures, quantity: Quantity) -> int | None:
+    figure = figures.counters.get(quantity)
+    if figure is None or figure.delta is None or figure.unit != "tokens":
+        return None
+    return round(figure.delta)
+
+
+def pass_figures(
+    dataset: RunDataset,
+    pass_name: str,
+    aggregation: Aggregation,
+    records: Sequence[RequestRecord],
+    router: Router,
+    endpoints: Sequence[str],
+) -> dict[str, Any]:
+    """Counters of a pass with the plan and the client's view beside them.
+
+    Args:
+        dataset, pass_name: the plan.
+        aggregation: of the snapshots around the measured interval.
+        records: the measured requests of the pass.
+        router, endpoints: how cache domains map to ranks or endpoints (labels of their metrics pages, in order).
+    """
+    total = measured(aggregation.total)
+    expected = sum(r.hits.get(pass_name, 0) for r in dataset.requests)
+    planned = sum(r.input_len for r in dataset.requests)
+    return {
+        "pass": pass_name,
+        "expected_hit_tokens": expected,
+        "planned_input_tokens": planned,
+        "designed_hit_ratio": dataset.designed(pass_name).get("designed_hit_ratio", expected / planned),
+        "measured_query_tokens": total.query_tokens,
+        "measured_hit_tokens": total.hit_tokens,
+        "actual_hit_rate": aggregation.total.hit_rate,
+        "external_hit_rate": aggregation.total.external_hit_rate,
+        "total_hit_rate": aggregation.total.total_hit_rate,
+        **aggregation.to_json(),
+        "domains": _domains(dataset, pass_name, aggregation, router, endpoints),
+        "client": _client(records),
+        "prompt_token_check": prompt_token_check(aggregation.total, records),
+    }
+
+
+def _domains(
+    dataset: RunDataset, pass_name: str, aggregation: Aggregation, router: Router, endpoints: Sequence[str]
+) -> list[dict[str, Any]]:
+    planned: dict[int, int] = defaultdict(int)
+    expected: dict[int, int] = defaultdict(int)
+    for request in dataset.requests:
+        planned[request.domain] += request.input_len
+        expected[request.domain] += request.hits.get(pass_name, 0)
+    rows = []
+    for domain in sorted(planned):
+        found = measured(_domain_figures(domain, aggregation, router, endpoints))
+        rows.append(
+            {
+                "domain": domain,
+                "planned_input_tokens": planned[domain],
+                "expected_hit_tokens": expected[domain],
+                "measured_query_tokens": found.query_tokens,
+                "measured_hit_tokens": found.hit_tokens,
+                "hit_rate": found.rate,
+                # Each rank's own counter is the proof that pinned requests arrived where they should.
+                "route_confirmed": None if found.query_tokens is None else found.query_tokens == planned[domain],
+            }
+        )
+    return rows
+
+
+def _domain_figures(domain: int, aggregation: Aggregation, router: Router, endpoints: Sequence[str]) -> Figures | None:
+    if router.domains == 1:
+        return aggregation.total
+    if router.by_rank:
+        return aggregation.endpoints[0].engines.get(str(domain)) if len(aggregation.endpoints) == 1 else None
+    label = endpoints[domain]
+    return next((e.total for e in aggregation.endpoints if e.endpoint == label), None)
+
+
+def _client(records: Sequence[RequestRecord]) -> dict[str, Any]:
+    """What the answers' usage says; the sum of cached tokens only if every answer has it."""
+    ok = [r for r in records if r.status == "ok"]
+    cached = [r.cached_tokens for r in ok if r.cached_tokens is not None]
+    return {
+        "requests_ok": len(ok),
+        "prompt_tokens": sum(r.prompt_tokens or 0 for r in ok),
+        "cached_tokens": sum(cached) if ok and len(cached) == len(ok) else None,
+        "answers_with_cached_tokens": len(cached),
+    }
+
+
+def prompt_token_check(figures: Figures, records: Sequence[RequestRecord]) -> dict[str, Any]:
+    """The server's prompt tokens against ours; ``explanation`` is empty where they agree."""
+    server = figures.delta(Quantity.PROMPT_TOKENS)
+    queries = measured(figures).query_tokens
+    sent = [r for r in records if r.sent_s is not None]
+    planned = sum(r.input_len for r in sent)
+    failed = [r for r in sent if r.status != "ok"]
+    usage = sum(r.prompt_tokens or 0 for r in sent)
+    reasons = []
+    if server is not None and server != planned:
+        if failed:
+            reasons.append(
+                f"{len(failed)} of {len(sent)} requests failed ({sum(r.input_len for r in failed)} planned tokens); "
+                "servers count those only in part"
+            )
+        differing = [r for r in sent if r.prompt_tokens is not None and r.prompt_tokens != r.input_len]
+        if differing:
+            reasons.append(
+                f"{len(differing)} answers count other prompt tokens than planned: the tokenizers differ in places"
+            )
+        if not reasons or server > planned:
+            reasons.append("the server worked for somebody else too, or was still counting when it was read")
+    if server is not None and queries is not None and server != queries:
+        reasons.append(
+            f"the cache was asked for {queries} tokens, the server counted {server:.0f} prompt tokens: lookups were "
+            "repeated (preemption, retries) or bypassed"
+        )
+    return {
+        "planned_tokens": planned,
+        "usage_prompt_tokens": usage,
+        "server_prompt_tokens": None if server is None else round(server),
+        "server_query_tokens": queries,
+        "difference": None if server is None else round(server) - planned,
+        "explanation": reasons,
+    }

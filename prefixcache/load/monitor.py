@@ -1,0 +1,127 @@
+"""Watching a server while it works: polled gauges, waiting until it is idle, and snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from prefixcache.engines.adapter import Adapter, Quantity
+from prefixcache.engines.page import MetricsPage
+from prefixcache.engines.snapshot import MetricsSource, Snapshot, take_snapshot
+
+GAUGES = (Quantity.KV_USAGE, Quantity.RUNNING, Quantity.WAITING)
+COUNTERS = (Quantity.QUERIES, Quantity.HITS, Quantity.PROMPT_TOKENS, Quantity.PREEMPTIONS, Quantity.EVICTED)
+SETTLE_S = 0.1
+
+
+@dataclass(slots=True)
+class UsageStats:
+    """KV cache usage (0-1) over the samples of a pass."""
+
+    total: float = 0.0
+    largest: float | None = None
+    count: int = 0
+    error: str | None = None
+
+    def add(self, value: float | None) -> None:
+        if value is not None:
+            self.total += value
+            self.largest = value if self.largest is None else max(self.largest, value)
+            self.count += 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "mean": self.total / self.count if self.count else None,
+            "max": self.largest,
+            "samples": self.count,
+        }
+
+
+@dataclass(slots=True)
+class Monitor:
+    """Reads the metrics pages of a run.
+
+    Args:
+        client, sources, adapter: what to read and how.
+        interval: seconds between two polls.
+        sink: takes the rows of ``metrics_samples.jsonl``.
+    """
+
+    client: httpx.AsyncClient
+    sources: Sequence[MetricsSource]
+    adapter: Adapter
+    interval: float
+    sink: Callable[[dict[str, Any]], None]
+    _wanted: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._wanted = self.adapter.metric_names() | {"process_start_time_seconds"}
+
+    async def snapshot(self) -> Snapshot:
+        return await take_snapshot(self.client, self.sources, self._wanted)
+
+    @asynccontextmanager
+    async def polling(self, pass_name: str, began: float) -> AsyncIterator[UsageStats]:
+        """Poll in the background for the length of the block; the first poll is at once."""
+        usage = UsageStats()
+        task = asyncio.create_task(self._poll(pass_name, began, usage))
+        try:
+            yield usage
+        finally:
+            task.cancel()
+            [end] = await asyncio.gather(task, return_exceptions=True)
+            if end is not None and not isinstance(end, asyncio.CancelledError):
+                usage.error = f"the polling of the gauges stopped ({type(end).__name__}: {end})"
+
+    async def idle(self, timeout: float) -> bool:
+        """Wait until nothing runs or waits and the counters stand still; False if that did not happen in time.
+
+        A server without the gauges is idle when its counters stand still.
+        """
+        deadline = time.perf_counter() + timeout
+        previous: dict[str, Any] | None = None
+        while True:
+            snapshot = await self.snapshot()
+            state = {label: self._counters(page) for label, page in snapshot.pages.items()}
+            busy = any(
+                self.adapter.value(quantity, page)
+                for page in snapshot.pages.values()
+                for quantity in (Quantity.RUNNING, Quantity.WAITING)
+            )
+            if not busy and not snapshot.errors and state == previous:
+                return True
+            if time.perf_counter() >= deadline:
+                return False
+            previous = None if busy else state
+            await asyncio.sleep(SETTLE_S)
+
+    async def _poll(self, pass_name: str, began: float, usage: UsageStats) -> None:
+        while True:
+            at = time.perf_counter()
+            snapshot = await self.snapshot()
+            for label, page in snapshot.pages.items():
+                for engine in self.adapter.engines(page, GAUGES) or (None,):
+                    row = self._row(page, engine)
+                    usage.add(row[Quantity.KV_USAGE])
+                    self.sink(
+                        {
+                            "pass": pass_name,
+                            "t_s": round(time.perf_counter() - began, 6),
+                            "endpoint": label,
+                            "engine": engine,
+                            **{q.value: v for q, v in row.items()},
+                        }
+                    )
+            await asyncio.sleep(max(0.0, at + self.interval - time.perf_counter()))
+
+    def _row(self, page: MetricsPage, engine: str | None) -> dict[Quantity, float | None]:
+        return {q: self.adapter.value(q, page, engine) for q in (*GAUGES, *COUNTERS) if q in self.adapter.metrics}
+
+    def _counters(self, page: MetricsPage) -> list[float | None]:
+        return [self.adapter.value(q, page) for q in COUNTERS]

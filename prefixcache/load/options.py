@@ -1,0 +1,118 @@
+"""What a user may choose for a run, and what a run hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from prefixcache.engines.http import Timeouts
+from prefixcache.errors import InputError
+from prefixcache.load.client import SendForm
+from prefixcache.load.gate import GATINGS, Gating
+
+API_KEY_VARIABLE = "PREFIXCACHE_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of ``run_benchmark``.
+
+    Args:
+        urls: base URLs or full paths of the endpoints; several for several instances.
+        metrics_urls: metrics pages; ``/metrics`` of each endpoint if empty.
+        model: model name; the server's first if None.
+        concurrency, gating: the dataset's if None.
+        send: the prompts as text, or as token ids.
+        allow_residue: go on where the cache cannot be proven empty.
+        overwrite: replace the results of an earlier run in the same directory.
+        timeouts: deadlines of a request.
+        poll_interval: seconds between two reads of the gauges.
+        quiesce_timeout: how long to wait, in seconds, for the server to fall idle.
+        assumed_prefill_tps, assumed_decode_tps: rates in tokens per second for the estimate of a dry run.
+
+    The API key comes from the environment variable ``PREFIXCACHE_API_KEY`` only and is not an option.
+
+    Raises:
+        InputError: a value that cannot be run with.
+    """
+
+    urls: tuple[str, ...] = field(repr=False)
+    metrics_urls: tuple[str, ...] = field(default=(), repr=False)
+    model: str | None = None
+    concurrency: int | None = None
+    gating: Gating | None = None
+    send: SendForm = "text"
+    allow_residue: bool = False
+    overwrite: bool = False
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    poll_interval: float = 1.0
+    quiesce_timeout: float = 60.0
+    assumed_prefill_tps: float | None = None
+    assumed_decode_tps: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.urls:
+            raise _wrong("url", "no endpoint was given", "Give --url http://HOST:PORT.")
+        if self.gating is not None and self.gating not in GATINGS:
+            raise _wrong("gating", f"{self.gating!r} is unknown", f"Choose one of {', '.join(GATINGS)}.")
+        if self.send not in ("text", "ids"):
+            raise _wrong("send", f"{self.send!r} is unknown", "Choose text or ids.")
+        if self.concurrency is not None and self.concurrency < 1:
+            raise _wrong("concurrency", f"{self.concurrency} is below 1", "Give a number of requests in flight.")
+        if self.poll_interval <= 0:
+            raise _wrong("poll_interval", f"{self.poll_interval} is not above 0", "Give seconds between two polls.")
+
+
+def _wrong(name: str, message: str, remedy: str) -> InputError:
+    return InputError(message, field=name, remedy=remedy, stage="run_benchmark")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of a run: ``phase`` is ``preflight``, ``reset``, ``warmup``, ``measured`` or ``quiesce``."""
+
+    pass_name: str
+    phase: str
+    done: int
+    total: int
+    failed: int = 0
+
+
+ProgressCallback = Callable[[Progress], None]
+RunStatus = Literal["complete", "partial", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A finished run.
+
+    Args:
+        status: ``complete``, or ``failed`` if any request failed.
+        run_dir: its directory.
+        dataset_id: of the dataset.
+        requests, failed_requests: measured requests and warmup prompts sent, over all passes.
+        passes: per pass ``name, designed_hit_ratio, actual_hit_rate, expected_hit_tokens, measured_hit_tokens,
+            measured_query_tokens, requests, failed_requests, duration_s, chain``.
+        warnings: each ``{code, message}`` and where it applies ``pass``.
+    """
+
+    status: RunStatus
+    run_dir: Path
+    dataset_id: str
+    requests: int
+    failed_requests: int
+    passes: tuple[Mapping[str, Any], ...]
+    warnings: tuple[Mapping[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "run_dir": str(self.run_dir),
+            "dataset_id": self.dataset_id,
+            "requests": self.requests,
+            "failed_requests": self.failed_requests,
+            "passes": [dict(p) for p in self.passes],
+            "warnings": [dict(w) for w in self.warnings],
+        }

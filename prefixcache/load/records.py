@@ -1,0 +1,86 @@
+"""One row per request and pass: what ``runtime/request_results.jsonl`` holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+Phase = Literal["warmup", "measured"]
+Status = Literal["ok", "http_error", "connect_error", "timeout", "stream_error", "cancelled"]
+STATUSES: tuple[Status, ...] = ("ok", "http_error", "connect_error", "timeout", "stream_error", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """A request as it went. Times are seconds since the pass began (warmup prompts: since the warmup began), on
+    one monotonic clock; None is "not known".
+
+    Args:
+        pass_name: ``cold`` or ``hot`` (``pass`` in JSON).
+        endpoint: base URL without credentials.
+        planned_dp_id, planned_route, actual_route: cache domain; where the request should go and where it went
+            (index of the endpoint, or the DP rank if the server tells; None when unknown).
+        ready_s: a slot was free and the request was next; then it waits ``gate_wait_s`` for its gate and is sent
+            ``lag_s`` later, at ``sent_s``.
+        gate_broken: sent although nothing covered it, because every earlier request of its lane had ended.
+        first_byte_s, first_token_s, last_token_s: arrival of the answer's first bytes, of the first and last token.
+        ttft_s: first token - sent. ``tpot_s``: (last - first token) / (completion tokens - 1), None below two tokens.
+            ``e2e_s``: last token - sent.
+        input_len, expected_hit_len: tokens, as planned. ``prompt_tokens``, ``completion_tokens``, ``cached_tokens``:
+            as the server's usage says; a server that says nothing of cached tokens leaves None, which is not 0.
+        error: short, without secrets and without the prompt.
+    """
+
+    pass_name: str
+    request_id: str
+    prefix_group_id: str
+    order_index: int
+    phase: Phase
+    endpoint: str
+    planned_dp_id: int
+    planned_route: int | None
+    actual_route: int | None
+    ready_s: float
+    sent_s: float | None
+    first_byte_s: float | None
+    first_token_s: float | None
+    last_token_s: float | None
+    gate_wait_s: float
+    lag_s: float | None
+    gate_broken: bool
+    input_len: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    expected_hit_len: int | None
+    http_status: int | None
+    status: Status
+    error: str | None
+
+    @property
+    def ttft_s(self) -> float | None:
+        return _difference(self.first_token_s, self.sent_s)
+
+    @property
+    def e2e_s(self) -> float | None:
+        return _difference(self.last_token_s, self.sent_s)
+
+    @property
+    def tpot_s(self) -> float | None:
+        span = _difference(self.last_token_s, self.first_token_s)
+        if span is None or self.completion_tokens is None or self.completion_tokens < 2:
+            return None
+        return span / (self.completion_tokens - 1)
+
+    def to_row(self) -> dict[str, Any]:
+        """The JSON row; times rounded to microseconds."""
+        row = {("pass" if name == "pass_name" else name): getattr(self, name) for name in _FIELDS}
+        row |= {"ttft_s": self.ttft_s, "tpot_s": self.tpot_s, "e2e_s": self.e2e_s}
+        return {k: round(v, 6) if isinstance(v, float) else v for k, v in row.items()}
+
+
+_FIELDS = tuple(field.name for field in fields(RequestRecord))
+
+
+def _difference(later: float | None, earlier: float | None) -> float | None:
+    return None if later is None or earlier is None else later - earlier

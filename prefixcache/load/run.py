@@ -1,0 +1,194 @@
+"""A benchmark run: preflight, passes, files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from prefixcache.engines.endpoint import Endpoint, parse_endpoint, url_secrets
+from prefixcache.engines.http import open_client
+from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
+from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.load.client import CompletionClient
+from prefixcache.load.dataset import RunDataset, load_dataset
+from prefixcache.load.facts import Rates, plan_facts
+from prefixcache.load.monitor import Monitor
+from prefixcache.load.options import API_KEY_VARIABLE, Progress, ProgressCallback, RunOptions, RunSummary
+from prefixcache.load.passes import Bench, PassRunner
+from prefixcache.load.preflight import Preflight, preflight
+from prefixcache.load.routes import Router
+from prefixcache.load.runfiles import RunFiles
+from prefixcache.load.store import RunStore
+
+STAGE = "run_benchmark"
+
+
+def run_benchmark(
+    dataset_dir: Path | str, run_dir: Path | str, options: RunOptions, progress: ProgressCallback | None = None
+) -> RunSummary:
+    """Run a dataset against servers and write the run directory (docs/architecture.md).
+
+    Args:
+        dataset_dir: what ``generate`` wrote.
+        run_dir: where ``dataset/`` and ``runtime/`` go.
+        options: endpoints and how to send.
+        progress: called from the event loop after every request and at each step.
+
+    Returns:
+        The summary; its status is ``failed`` if any request failed.
+
+    Raises:
+        InputError: the dataset, the options or the server do not fit together.
+        EnvironmentFailure: a server cannot be reached, a disk cannot be written.
+    """
+    return asyncio.run(run_benchmark_async(Path(dataset_dir), Path(run_dir), options, progress))
+
+
+async def run_benchmark_async(
+    dataset_dir: Path, run_dir: Path, options: RunOptions, progress: ProgressCallback | None = None
+) -> RunSummary:
+    """``run_benchmark`` for callers that have an event loop of their own."""
+    dataset = load_dataset(dataset_dir)
+    try:
+        return await _Run(dataset, run_dir, options, progress).go()
+    finally:
+        dataset.close()
+
+
+def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
+    """What a run would take, without sending a request (``prefixcache run --dry-run``).
+
+    The time is estimated from the options' assumed rates, else from those that the first server states (the
+    reference engine does); otherwise it is null and the assumption says why.
+    """
+    dataset = load_dataset(Path(dataset_dir))
+    try:
+        rates = _assumed(options) or asyncio.run(_stated_rates(options))
+        gating = options.gating or dataset.gating
+        return plan_facts(dataset, gating, options.concurrency or dataset.concurrency, rates)
+    finally:
+        dataset.close()
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run and what it has so far; run.json can be written from it at any moment."""
+
+    dataset: RunDataset
+    run_dir: Path
+    options: RunOptions
+    progress: ProgressCallback | None
+
+    async def go(self) -> RunSummary:
+        options = self.options
+        endpoints = [parse_endpoint(url) for url in options.urls]
+        api_key = _api_key()
+        secrets = (*((api_key,) if api_key else ()), *url_secrets((*options.urls, *options.metrics_urls)))
+        if options.send == "ids" and self.dataset.prompt(self.dataset.requests[0]).ids is None:
+            raise InputError(
+                "the dataset holds no token ids",
+                field="send",
+                remedy="Send text, or generate the dataset with token ids.",
+                stage=STAGE,
+                dataset_id=self.dataset.dataset_id,
+            )
+        store = RunStore(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
+        files = RunFiles(self.dataset, options, store, secrets)
+        files.write("partial")
+        try:
+            async with open_client(options.timeouts) as http:
+                bench, found = await self._prepare(http, endpoints, api_key, secrets, files)
+                files.begin(bench, found)
+                for name in self.dataset.passes:
+                    files.add(await PassRunner(bench, name).run())
+            return files.finish()
+        except BaseException as error:
+            files.abandon(error)
+            raise
+
+    async def _prepare(
+        self,
+        http: httpx.AsyncClient,
+        endpoints: Sequence[Endpoint],
+        api_key: str | None,
+        secrets: tuple[str, ...],
+        files: RunFiles,
+    ) -> tuple[Bench, Preflight]:
+        options, dataset = self.options, self.dataset
+        if self.progress is not None:
+            self.progress(Progress("", "preflight", 0, len(endpoints)))
+        sources = _sources(options, endpoints, api_key)
+        router = Router(endpoints, dataset)
+        found = await preflight(
+            http,
+            endpoints,
+            sources,
+            dataset,
+            model=options.model,
+            by_rank=router.by_rank,
+            check_tokens=options.send == "text",
+            api_key=api_key,
+        )
+        model = options.model or found.servers[0].model
+        if model is None:
+            raise EnvironmentFailure(
+                f"{endpoints[0].base} names no model", field="model", remedy="Give --model NAME.", stage="preflight"
+            )
+        router.rank_header = found.adapter.rank_header
+        labels = [source.label for source in sources]
+        bench = Bench(
+            dataset=dataset,
+            options=options,
+            http=http,
+            client=CompletionClient(http, model, options.send, options.timeouts, api_key, secrets),
+            endpoints=endpoints,
+            metrics_labels=labels if len(labels) == len(endpoints) else [e.base for e in endpoints],
+            router=router,
+            monitor=Monitor(http, sources, found.adapter, options.poll_interval, files.store.samples.append),
+            store=files.store,
+            concurrency=options.concurrency or dataset.concurrency,
+            gating=options.gating or dataset.gating,
+            progress=self.progress,
+        )
+        for code, text in found.warnings:
+            bench.warn(code, text)
+        for text in router.warnings:
+            bench.warn("endpoints", text)
+        return bench, found
+
+
+def _sources(options: RunOptions, endpoints: Sequence[Endpoint], api_key: str | None) -> list[MetricsSource]:
+    """Metrics pages, each once: a page read twice would be counted twice."""
+    if options.metrics_urls:
+        found = [metrics_source(url, api_key) for url in options.metrics_urls]
+    else:
+        found = [source_of(e, api_key=api_key) for e in endpoints]
+    return list({source.label: source for source in found}.values())
+
+
+def _assumed(options: RunOptions) -> Rates | None:
+    if options.assumed_prefill_tps is None and options.assumed_decode_tps is None:
+        return None
+    return Rates(options.assumed_prefill_tps or 0, options.assumed_decode_tps or 0, "assumed by the options")
+
+
+async def _stated_rates(options: RunOptions) -> Rates | None:
+    endpoint = parse_endpoint(options.urls[0])
+    timeouts = replace(options.timeouts, connect=2.0, idle=5.0)
+    try:
+        async with open_client(timeouts) as http:
+            headers = endpoint.headers(_api_key())
+            info = (await http.get(endpoint.url("/server_info"), headers=headers)).json()
+        return Rates(float(info["prefill_tps"]), float(info["decode_tps"]), f"stated by {endpoint.base}")
+    except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _api_key() -> str | None:
+    return os.environ.get(API_KEY_VARIABLE, "").strip() or None

@@ -1,0 +1,169 @@
+"""run.json, performance_metrics.json and prefix_cache_metrics.json of a run."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from prefixcache.analysis.performance import summarise, summarise_by
+from prefixcache.engines.endpoint import parse_endpoint, redact
+from prefixcache.engines.server import ServerFacts
+from prefixcache.engines.snapshot import metrics_source
+from prefixcache.errors import PrefixCacheError
+from prefixcache.load.dataset import RunDataset
+from prefixcache.load.facts import plan_facts
+from prefixcache.load.options import RunOptions, RunStatus, RunSummary
+from prefixcache.load.passes import Bench, PassResult
+from prefixcache.load.preflight import Preflight
+from prefixcache.load.store import RunStore
+
+SCHEMA_VERSION = 1
+
+
+class RunFiles:
+    """The files of ``runtime/`` that are written as a whole, again after every step.
+
+    Args:
+        dataset, options: of the run; of the options only what may be seen is written.
+        store: where they go.
+        secrets: strings that are taken out of an error's text.
+    """
+
+    def __init__(self, dataset: RunDataset, options: RunOptions, store: RunStore, secrets: tuple[str, ...]) -> None:
+        self.dataset = dataset
+        self.options = options
+        self.store = store
+        self.secrets = secrets
+        self.started = _now()
+        self.results: list[PassResult] = []
+        self.bench: Bench | None = None
+        self.servers: tuple[ServerFacts, ...] = ()
+
+    def begin(self, bench: Bench, found: Preflight) -> None:
+        self.bench = bench
+        self.servers = found.servers
+        self.write("partial")
+
+    def add(self, result: PassResult) -> None:
+        self.results.append(result)
+        self._write_figures()
+        self.write("partial")
+
+    def finish(self) -> RunSummary:
+        failed = sum(r.failed for r in self.results)
+        status: RunStatus = "failed" if failed else "complete"
+        self._write_figures()
+        self.store.close(complete=True)
+        self.write(status)
+        return RunSummary(
+            status=status,
+            run_dir=self.store.run_dir,
+            dataset_id=self.dataset.dataset_id,
+            requests=sum(len(r.records) + len(r.warmup) for r in self.results),
+            failed_requests=failed,
+            passes=tuple(_pass_summary(r) for r in self.results),
+            warnings=tuple(self._warnings()),
+        )
+
+    def abandon(self, error: BaseException) -> None:
+        """A run that stopped half-way: what it has stays, and nothing looks whole."""
+        self.store.close(complete=False)
+        interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+        if isinstance(error, PrefixCacheError):
+            what: dict[str, Any] = {"message": error.message, **error.context()}
+        else:
+            what = {"message": "interrupted" if interrupted else f"{type(error).__name__}: {error}"}
+        what = {k: redact(str(v), self.secrets) for k, v in what.items()}
+        self.write("partial" if interrupted else "failed", what)
+
+    def write(self, status: RunStatus, error: dict[str, Any] | None = None) -> None:
+        dataset, bench = self.dataset, self.bench
+        self.store.write(
+            "run.json",
+            {
+                "schema_version": SCHEMA_VERSION,
+                "prefixcache_version": version("prefixcache"),
+                "status": status,
+                "error": error,
+                "started_at": self.started,
+                "finished_at": None if status == "partial" and error is None else _now(),
+                "dataset_id": dataset.dataset_id,
+                "execution_mode": dataset.mode,
+                "options": _shown(self.options, bench),
+                "servers": [s.to_json() for s in self.servers],
+                "requests": bench.sent if bench else 0,
+                "failed_requests": bench.failed if bench else 0,
+                "passes": [_pass_summary(r) for r in self.results],
+                "plan": plan_facts(dataset, bench.gating, bench.concurrency) if bench else None,
+                "warnings": self._warnings(),
+            },
+        )
+
+    def _warnings(self) -> list[dict[str, str]]:
+        return [dict(w) for w in self.bench.warnings] if self.bench else []
+
+    def _write_figures(self) -> None:
+        head = {"schema_version": SCHEMA_VERSION, "dataset_id": self.dataset.dataset_id}
+        self.store.write("performance_metrics.json", {**head, "passes": [_performance(r) for r in self.results]})
+        self.store.write("prefix_cache_metrics.json", {**head, "passes": [r.figures for r in self.results]})
+
+
+def _performance(result: PassResult) -> dict[str, Any]:
+    rows = [r.to_row() for r in result.records]
+    return {
+        "pass": result.name,
+        **summarise(rows, result.duration_s),
+        "chain": result.chain,
+        "by_endpoint": summarise_by(rows, "endpoint", result.duration_s),
+        "by_group": summarise_by(rows, "prefix_group_id", result.duration_s),
+        "by_domain": summarise_by(rows, "planned_dp_id", result.duration_s),
+        "warmup_requests": len(result.warmup),
+        "warmup_failed": sum(r.status != "ok" for r in result.warmup),
+    }
+
+
+def _pass_summary(result: PassResult) -> dict[str, Any]:
+    names = (
+        "designed_hit_ratio",
+        "actual_hit_rate",
+        "expected_hit_tokens",
+        "measured_hit_tokens",
+        "measured_query_tokens",
+    )
+    return {
+        "name": result.name,
+        **{name: result.figures[name] for name in names},
+        "requests": len(result.records),
+        "failed_requests": sum(r.status != "ok" for r in result.records),
+        "warmup_requests": len(result.warmup),
+        "warmup_failed": sum(r.status != "ok" for r in result.warmup),
+        "duration_s": result.duration_s,
+        "chain": result.chain,
+        "residue": result.figures["residue"],
+    }
+
+
+def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
+    """The options as they may be written down: no credentials, no query of a URL."""
+    return {
+        "urls": [parse_endpoint(url).base for url in options.urls],
+        "metrics_urls": [metrics_source(url).label for url in options.metrics_urls],
+        "model": bench.client.model if bench else options.model,
+        "concurrency": bench.concurrency if bench else options.concurrency,
+        "gating": bench.gating if bench else options.gating,
+        "send": options.send,
+        "allow_residue": options.allow_residue,
+        "timeouts_s": {
+            "connect": options.timeouts.connect,
+            "idle": options.timeouts.idle,
+            "total": options.timeouts.total,
+        },
+        "poll_interval_s": options.poll_interval,
+        "sampling": {"temperature": 0, "ignore_eos": True, "min_tokens": "max_tokens"},
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,63 @@
+"""Server-sent events, read incrementally by the standard (WHATWG HTML 9.2.6) from chunks split at any byte."""
+
+from __future__ import annotations
+
+DONE = b"[DONE]"
+
+
+class SSEParser:
+    """Feed it bytes as they arrive; it hands out the data of the events that are complete.
+
+    Lines end in LF, CRLF or CR; comments and fields other than ``data`` are skipped; several data lines of one event
+    are joined by LF. Data stays bytes, so a character split between chunks is whole again before anyone decodes it.
+    """
+
+    def __init__(self) -> None:
+        self._tail = b""
+        self._data: list[bytes] = []
+        self._skip_lf = False
+        self._at_start = True
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Data of the events completed by this chunk, in order."""
+        if not chunk:
+            return []
+        if self._skip_lf and chunk[:1] == b"\n":  # a CRLF split between two chunks
+            chunk = chunk[1:]
+        self._skip_lf = False
+        text = self._tail + chunk
+        if self._at_start:
+            if b"\xef\xbb\xbf".startswith(text[:3]) and len(text) < 3:
+                self._tail = text
+                return []
+            text = text.removeprefix(b"\xef\xbb\xbf")
+            self._at_start = False
+        if text[-1:] == b"\r":
+            self._skip_lf = True
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *lines, self._tail = text.split(b"\n")
+        return [event for line in lines if (event := self._line(line)) is not None]
+
+    def close(self) -> list[bytes]:
+        """Data of a last event that the server did not end with an empty line.
+
+        The standard drops it; servers that forget the line are common, and its data is complete JSON or it is not.
+        """
+        tail, self._tail, self._skip_lf = self._tail, b"", False
+        if tail:
+            self._line(tail)
+        event = self._line(b"")
+        return [] if event is None else [event]
+
+    def _line(self, line: bytes) -> bytes | None:
+        if not line:
+            if not self._data:
+                return None
+            event = b"\n".join(self._data)
+            self._data = []
+            return event
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value[1:] if value[:1] == b" " else value)
+        return None

@@ -1,0 +1,138 @@
+"""The list of stages that make a dataset, written once: the flow and the library call run the same list (RFC 3.5.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prefixcache.config import PrefixCacheDatasetConfig
+from prefixcache.errors import VerdictError
+from prefixcache.files import read_json
+from prefixcache.stages.build_masters import BUILD_MASTERS
+from prefixcache.stages.build_shards import BUILD_SHARDS, shard_parts
+from prefixcache.stages.job import Job
+from prefixcache.stages.plan_lengths import PLAN_LENGTHS
+from prefixcache.stages.plan_prefixes import PLAN_PREFIXES
+from prefixcache.stages.publish import MANIFEST, PUBLISH
+from prefixcache.stages.simulate import CHECK_COLLISIONS, SIMULATE
+from prefixcache.stages.stage import InProcess, Runner
+from prefixcache.stages.tokenize_sources import TOKENIZE_SOURCES
+from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
+
+STAGES = (
+    PLAN_LENGTHS,
+    PLAN_PREFIXES,
+    TOKENIZE_SOURCES,
+    BUILD_MASTERS,
+    BUILD_SHARDS,
+    CHECK_COLLISIONS,
+    SIMULATE,
+    VALIDATE,
+    PUBLISH,
+)
+
+
+@dataclass(frozen=True)
+class DatasetGenerationResult:
+    """Where the dataset is and what was found out about it (RFC 3.5.2)."""
+
+    root: Path
+    report: dict[str, Any]
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data.jsonl"
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest.json"
+
+    @property
+    def request_metadata(self) -> Path:
+        return self.root / "request_metadata.jsonl"
+
+    @property
+    def validation_report(self) -> Path:
+        return self.root / "validation_report.json"
+
+    @property
+    def status(self) -> str:
+        return str(self.report["validation_status"])
+
+
+def generate_prefix_cache_dataset(
+    config: PrefixCacheDatasetConfig, output: Path, runner: Runner | None = None
+) -> DatasetGenerationResult:
+    """Plan, build, prove and publish a dataset into ``output``.
+
+    Args:
+        config: the configuration.
+        output: folder of the dataset; files of an earlier one there are replaced.
+        runner: who runs the stages; default: this process.
+
+    Raises:
+        InputError, EnvironmentFailure: nothing is published.
+        VerdictError: the target cannot be reached and must be (only validation_report.json is written), or the built
+            dataset failed its proof (no manifest is written).
+    """
+    runner = runner or InProcess()
+    root = output.resolve()
+    job = Job.of(config)
+    lengths = runner.call(PLAN_LENGTHS, root, job)
+    plan = runner.call(PLAN_PREFIXES, root, job, lengths)
+    figures = read_json(plan.path(root, "plan.json"))
+    if not is_good(figures["status"]) and config.validation.on_failure == "error":
+        _withdraw(root)
+        raise _refused(job, write_failed_plan(root, job, plan))
+    corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
+    masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
+    shards = runner.map(BUILD_SHARDS, root, job, [(part, plan, corpus, masters) for part in shard_parts(root, plan)])
+    collisions = runner.call(CHECK_COLLISIONS, root, job, shards)
+    certificate = runner.call(SIMULATE, root, job, shards)
+    verdict = runner.call(VALIDATE, root, job, plan, shards, collisions, certificate)
+    report = read_json(verdict.path(root))
+    if not _proven(report):
+        (root / MANIFEST).unlink(missing_ok=True)
+        raise VerdictError(
+            f"the dataset is not what was planned: {report['reason']}",
+            stage="validate",
+            dataset_id=config.dataset_id,
+            remedy="see validation_report.json; please report it, this is a defect of the generator or the tokenizer.",
+        )
+    runner.call(PUBLISH, root, job, corpus, shards, verdict)
+    return DatasetGenerationResult(root, report)
+
+
+def _proven(report: dict[str, Any]) -> bool:
+    return bool(
+        report["certificate"]["holds"]
+        and not report["audit"]["differing_prompts"]
+        and not report["collisions"]["first_non_shared_block_duplicates"]
+    )
+
+
+def _withdraw(root: Path) -> None:
+    """A refused target leaves no dataset behind, not even an earlier one that would be taken for this one."""
+    for name in (MANIFEST, "data.jsonl", "request_metadata.jsonl", "warmup.jsonl", "tokenizer.json"):
+        (root / name).unlink(missing_ok=True)
+    for shard in (root / "shards").glob("*.parquet"):
+        shard.unlink()
+
+
+def _refused(job: Job, report: dict[str, Any]) -> VerdictError:
+    best = f"{report['max_reachable_hit_ratio'] * 100:.2f} %"
+    hints = [entry["text"] for entry in report["suggestions"] if entry["needed"] is not None]
+    if report["reachable"]:
+        message = f"the plan misses the target by {report['absolute_deviation_pp']:.2f} percentage points"
+    else:
+        message = f"a hit ratio of {report['target_hit_ratio'] * 100:.2f} % cannot be reached, {best} at most"
+    if report["reason"]:
+        message += f": {report['reason']}."
+    return VerdictError(
+        message,
+        field="target.hit_ratio",
+        stage="plan_prefixes",
+        dataset_id=job.config.dataset_id,
+        remedy=" ".join(hints) or "lower the target.",
+    )

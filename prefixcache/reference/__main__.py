@@ -1,0 +1,58 @@
+"""``python -m prefixcache.reference``: run the reference engine until it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+
+from prefixcache.errors import PrefixCacheError
+from prefixcache.reference.options import EMBEDDED, EngineOptions
+
+PARENT_POLL_S = 0.5
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Parse, serve, and turn a user's mistake into one line on stderr and the exit code of its kind."""
+    parser = argparse.ArgumentParser(prog="python -m prefixcache.reference", description=__doc__)
+    defaults = EngineOptions(EMBEDDED)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one (default)")
+    parser.add_argument("--tokenizer", default=EMBEDDED, help="a folder, or 'embedded' (default)")
+    parser.add_argument("--model", default=defaults.model, help="served model name")
+    parser.add_argument("--block-size", type=int, default=defaults.block_size, help="tokens per cache block")
+    parser.add_argument(
+        "--num-blocks", type=int, default=defaults.num_blocks, help="blocks per rank, one is not usable"
+    )
+    parser.add_argument("--dp", type=int, default=defaults.dp, help="data-parallel ranks")
+    parser.add_argument("--prefill-tps", type=float, default=0, help="uncached prompt tokens/s of a rank, 0: no limit")
+    parser.add_argument("--decode-tps", type=float, default=0, help="output tokens/s of a request, 0: no limit")
+    parser.add_argument("--max-model-len", type=int, default=defaults.max_model_len, help="prompt and output together")
+    parser.add_argument("--seed", type=int, default=defaults.seed, help="varies the output tokens")
+    parser.add_argument("--end-with", type=int, metavar="PID", help="end when this parent process is gone")
+    given = vars(parser.parse_args(arguments))
+    host, port, parent = given.pop("host"), given.pop("port"), given.pop("end_with")
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    try:
+        options = EngineOptions(**given)
+        from prefixcache.reference.server import serve  # after the options: their mistakes need no seconds of imports
+
+        serve(options, host, port)
+    except PrefixCacheError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _end_with(parent: int) -> None:
+    """Leave at once when the parent is gone: nobody is left to ask for a clean end."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_POLL_S)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""The process pool that shards are built in: one per process, shared by whoever runs the stages."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+ORPHAN_CHECK_SECONDS = 0.5
+
+
+def default_workers() -> int:
+    return min(os.cpu_count() or 1, 8)
+
+
+def _end_with_parent(parent: int) -> None:
+    """A worker whose parent was killed ends too, so that kill -9 leaves no orphans."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(ORPHAN_CHECK_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class WorkerPool:
+    """``run`` calls a picklable function in a worker, or here if there is only one worker."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+        if workers > 1:
+            # spawn: a fork of a process with threads (Rust tokenizers, Prefect) can deadlock.
+            self._pool = ProcessPoolExecutor(
+                workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_end_with_parent,
+                initargs=(os.getpid(),),
+            )
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if self._pool is None:
+            return function(*arguments)
+        return self._pool.submit(function, *arguments).result()
+
+    def map(self, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> list[Any]:
+        if self._pool is None:
+            return [function(*arguments) for arguments in calls]
+        return [future.result() for future in [self._pool.submit(function, *arguments) for arguments in calls]]
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def worker_pool(workers: int) -> Iterator[WorkerPool]:
+    pool = WorkerPool(workers)
+    try:
+        yield pool
+    finally:
+        pool.close()

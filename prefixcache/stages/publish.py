@@ -1,0 +1,64 @@
+"""Stage publish: the JSONL files and, last of all, the manifest that makes the folder a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prefixcache.artifact import Artifact
+from prefixcache.dataset.manifest import build_manifest, order_digest
+from prefixcache.dataset.shards import COMPARE_FIELDS, DATA_FIELDS, METADATA_FIELDS, WARMUP_FIELDS, read_rows
+from prefixcache.files import read_json, sha256_file, write_bytes, write_json, write_jsonl
+from prefixcache.stages.job import Job
+from prefixcache.stages.stage import Stage
+
+MANIFEST, DATA, METADATA, WARMUP = "manifest.json", "data.jsonl", "request_metadata.jsonl", "warmup.jsonl"
+TOKENIZER = "tokenizer.json"
+
+
+def publish(root: Path, job: Job, corpus: Artifact, shards: list[Artifact], report: Artifact) -> Artifact:
+    """data.jsonl, request_metadata.jsonl, warmup.jsonl, tokenizer.json and manifest.json beside the shards."""
+    requests = [shard for shard in shards if shard.path(root).stem != "warmup"]
+    warmup = [shard for shard in shards if shard.path(root).stem == "warmup"]
+    fields = METADATA_FIELDS + (COMPARE_FIELDS if len(job.config.passes) > 1 else ())
+    facts = read_json(corpus.path(root, "corpus.json"))
+    rows = {
+        DATA: write_jsonl(root / DATA, _rows(root, requests, DATA_FIELDS)),
+        METADATA: write_jsonl(root / METADATA, _rows(root, requests, fields)),
+    }
+    if warmup:
+        rows[WARMUP] = write_jsonl(root / WARMUP, _rows(root, warmup, WARMUP_FIELDS))
+    if not facts["embedded"]:  # so that whoever has the dataset can prove its texts
+        write_bytes(root / TOKENIZER, corpus.path(root, "tokenizer.json").read_bytes())
+        rows[TOKENIZER] = 1
+    _remove_stale(root, {shard.path(root) for shard in shards}, rows)
+    for shard in shards:
+        rows[shard.files[0].path] = shard.rows
+    rows[report.files[0].path] = 1
+    files = {
+        name: {"sha256": sha256_file(root / name), "bytes": (root / name).stat().st_size, "rows": count}
+        for name, count in sorted(rows.items())
+    }
+    order = order_digest(row["request_id"] for row in _rows(root, requests, ("request_id",)))
+    manifest = build_manifest(job.config, job.identity, read_json(report.path(root)), facts, files, order)
+    write_json(root / MANIFEST, manifest)
+    return Artifact.of("dataset", root, [MANIFEST, *sorted(rows)], rows[DATA])
+
+
+def _rows(root: Path, shards: list[Artifact], fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for shard in shards:
+        yield from read_rows(shard.path(root), fields)
+
+
+def _remove_stale(root: Path, shards: set[Path], written: dict[str, int]) -> None:
+    """Files of an earlier dataset in this folder that this one does not have."""
+    for path in (root / "shards").glob("*.parquet"):
+        if path not in shards:
+            path.unlink()
+    for name in (WARMUP, TOKENIZER):
+        if name not in written:
+            (root / name).unlink(missing_ok=True)
+
+
+PUBLISH = Stage("publish", 1, publish, content_only=False)

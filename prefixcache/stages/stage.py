@@ -1,0 +1,67 @@
+"""A stage by name and version, how its inputs are fingerprinted, and who runs it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from prefixcache.artifact import Artifact
+from prefixcache.stages.job import Job
+from prefixcache.stages.pool import worker_pool
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step: ``run(root, job, *inputs) -> Artifact``.
+
+    ``version`` is raised when equal inputs would give another output. ``content_only``: the output does not depend on
+    how the dataset is run or judged.
+    """
+
+    name: str
+    version: int
+    run: Callable[..., Artifact]
+    content_only: bool = True
+
+    def key(self, job: Job, inputs: Sequence[Any]) -> str:
+        """Name, version and fingerprint of all inputs; artifacts count by content, folders not at all."""
+        parts = [job.fingerprint(content_only=self.content_only), *(_fingerprint(value) for value in inputs)]
+        digest = hashlib.sha256(orjson.dumps(parts)).hexdigest()
+        return f"{self.name}-v{self.version}-{digest}"
+
+
+def _fingerprint(value: Any) -> Any:
+    if isinstance(value, Artifact):
+        return value.content_hash
+    if isinstance(value, (list, tuple)):
+        return [_fingerprint(item) for item in value]
+    return value
+
+
+class Runner(Protocol):
+    """Runs stages: in this process, or as cached tasks of a flow."""
+
+    def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact: ...
+
+    def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
+        """The stage once per tuple of inputs; results in the order of the tuples."""
+        ...
+
+
+class InProcess:
+    """Runs every stage here and now; mapped stages in a process pool if there is more than one worker."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+
+    def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
+        return stage.run(root, job, *inputs)
+
+    def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
+        with worker_pool(min(self.workers, len(inputs))) as pool:
+            return pool.map(stage.run, [(root, job, *values) for values in inputs])
