@@ -1,0 +1,110 @@
+"""A dataset folder read back into memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from prefixcache.errors import InputError
+from prefixcache.files import read_json, read_jsonl
+
+EMBEDDED_TOKENIZER = Path(__file__).parents[1] / "content" / "embedded_tokenizer" / "tokenizer.json"
+
+
+@dataclass(frozen=True)
+class DatasetContents:
+    """``readable``: every file could be parsed and the rows of both JSONL files belong together."""
+
+    root: Path
+    manifest: dict[str, Any]
+    report: dict[str, Any]
+    metadata: list[dict[str, Any]]
+    prompts: list[str]
+    ids: list[NDArray[np.int32]]
+    warmup: list[dict[str, Any]]
+    problems: list[str]
+
+    @property
+    def readable(self) -> bool:
+        return not self.problems
+
+    @property
+    def target_pass(self) -> str:
+        return "hot" if self.manifest["target"]["semantics"] == "static_prefix_ratio" else "cold"
+
+    def numbers(self, field: str) -> NDArray[np.int64]:
+        return np.array([row[field] for row in self.metadata], dtype=np.int64)
+
+    def own_tokenizer(self) -> Any | None:
+        """The tokenizer the dataset was made with, if it can be had from the folder or the product."""
+        from tokenizers import Tokenizer
+
+        shipped = self.manifest["tokenizer"].get("embedded")
+        path = EMBEDDED_TOKENIZER if shipped else self.root / "tokenizer.json"
+        return Tokenizer.from_file(str(path)) if path.is_file() else None
+
+
+def read_contents(root: Path) -> DatasetContents:
+    """Read all files; what cannot be read becomes an entry of ``problems``.
+
+    Raises:
+        InputError: there is no readable manifest, so this is no dataset.
+    """
+    manifest = _read_manifest(root)
+    problems: list[str] = []
+    report = _try(problems, "validation_report.json", lambda: read_json(root / "validation_report.json"), {})
+    metadata = _try(problems, "request_metadata.jsonl", lambda: list(read_jsonl(root / "request_metadata.jsonl")), [])
+    prompts: list[str] = []
+    ids: list[NDArray[np.int32]] = []
+
+    def read_data() -> None:
+        for number, row in enumerate(read_jsonl(root / "data.jsonl")):
+            if number < len(metadata) and row["request_id"] != metadata[number]["request_id"]:
+                raise ValueError(f"row {number + 1} is {row['request_id']}, the metadata's is another request")
+            prompts.append(row["prompt"])
+            ids.append(np.array(row["prompt_token_ids"], dtype=np.int32))
+
+    _try(problems, "data.jsonl", read_data, None)
+    if not problems and len(ids) != len(metadata):
+        problems.append(f"data.jsonl has {len(ids)} rows, request_metadata.jsonl has {len(metadata)}")
+    warm = root / "warmup.jsonl"
+    needed = any(row.get("name") == "hot" for row in manifest.get("passes", []))
+    warmup = _try(problems, "warmup.jsonl", lambda: list(read_jsonl(warm)), []) if needed and warm.exists() else []
+    return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems)
+
+
+def _read_manifest(root: Path) -> dict[str, Any]:
+    if not root.is_dir():
+        raise InputError(f"{root} is not a folder", field="--dataset", remedy="name the folder `generate` wrote.")
+    path = root / "manifest.json"
+    if not path.is_file():
+        raise InputError(
+            f"{root.name} holds no manifest.json: it is no dataset, or its generation did not finish or was refused",
+            field="--dataset",
+            remedy="run `prefixcache generate` with this --output again and see validation_report.json.",
+        )
+    try:
+        manifest = read_json(path)
+        for key in ("request_count", "passes", "target", "tokenizer", "files", "hit_unit", "order_digest", "groups"):
+            manifest[key]
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"manifest.json cannot be read ({type(error).__name__}: {str(error)[:100]})",
+            field="--dataset",
+            remedy="generate the dataset again.",
+        ) from None
+    return dict(manifest)
+
+
+def _try(problems: list[str], name: str, read: Any, default: Any) -> Any:
+    try:
+        return read()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)[:150]
+        problems.append(f"{name}: {reason or type(error).__name__}")
+        return default
