@@ -15,6 +15,7 @@ ORPHAN_CHECK_SECONDS = 0.5
 
 
 def default_workers() -> int:
+    """One per CPU, at most 8: beyond that the disk is the limit."""
     return min(os.cpu_count() or 1, 8)
 
 
@@ -57,6 +58,26 @@ class WorkerPool:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+_shared: WorkerPool | None = None
+
+
+def shared_pool() -> WorkerPool:
+    """The pool of the flow that is running; without one the work is done in the calling thread."""
+    return _shared or WorkerPool(1)
+
+
+@contextmanager
+def sharing(workers: int) -> Iterator[WorkerPool]:
+    """One pool for everything that asks for :func:`shared_pool` inside this block."""
+    global _shared
+    with worker_pool(workers) as pool:
+        _shared = pool
+        try:
+            yield pool
+        finally:
+            _shared = None
 
 
 @contextmanager

@@ -1,0 +1,87 @@
+"""Flow generate: one configuration → a dataset with its proof.
+
+Inputs: a configuration (as a form, or a YAML file on the machine that runs the flow) and the output folder.
+Output: the dataset folder; a table artifact with target and design.
+Cache: every stage by its content key (`tasks.policy`); a killed run started again resumes.
+Needs: the tokenizer and the source; no server.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import create_table_artifact
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows.failures import plain_failure
+from prefixcache.config import PrefixCacheDatasetConfig, load_config
+from prefixcache.errors import InputError, PrefixCacheError
+from prefixcache.pipeline import generate_prefix_cache_dataset
+from prefixcache.stages.pool import default_workers, sharing
+from tasks.runner import AsTasks
+
+MOST_THREADS = 8
+
+
+@flow(
+    name="prefixcache-generate",
+    task_runner=ThreadPoolTaskRunner(max_workers=MOST_THREADS),  # type: ignore[arg-type]
+    persist_result=False,
+)
+def generate(
+    output: str,
+    config: PrefixCacheDatasetConfig | None = None,
+    config_file: str | None = None,
+    tokenizer: str | None = None,
+    sources: list[str] | None = None,
+    settings: list[str] | None = None,
+    workers: int | None = None,
+) -> Any:
+    """Build a dataset whose prefix-cache hit rate is planned and proven to the token.
+
+    Args:
+        output: Folder of the dataset.
+        config: The configuration; or name a file below.
+        config_file: YAML file on the machine that runs the flow.
+        tokenizer: Replaces tokenizer.path of the file.
+        sources: NAME=PATH of text sources, e.g. gsm8k=/data/gsm8k.
+        settings: key=value changes to the file.
+        workers: Processes that build shards; default one per CPU.
+    """
+    try:
+        chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [])
+        with sharing(workers or default_workers()):
+            report = generate_prefix_cache_dataset(chosen, Path(output), AsTasks()).report
+    except PrefixCacheError as error:
+        return plain_failure(error)
+    create_table_artifact(
+        key="prefixcache-dataset",
+        description=f"Dataset {chosen.dataset_id}: {report['validation_status']}",
+        table=[
+            {
+                "dataset": chosen.dataset_id,
+                "status": report["validation_status"],
+                "target %": round(report["target_hit_ratio"] * 100, 4),
+                "designed %": round(report["designed_hit_ratio"] * 100, 4),
+                "deviation pp": round(report["signed_deviation_pp"], 6),
+                "requests": report["request_count"],
+                "input tokens": report["input_tokens"],
+                "expected hit tokens": report["expected_hit_tokens"],
+            }
+        ],
+    )
+    return report
+
+
+def _configuration(
+    config: PrefixCacheDatasetConfig | None,
+    config_file: str | None,
+    tokenizer: str | None,
+    sources: list[str],
+    settings: list[str],
+) -> PrefixCacheDatasetConfig:
+    if config is not None and config_file is None:
+        return config
+    if config_file is None or config is not None:
+        raise InputError("give either `config` or `config_file`", field="config", remedy="leave one of them empty.")
+    return load_config(config_file, tokenizer=tokenizer, sources=sources, settings=settings).config

@@ -1,0 +1,129 @@
+"""A Prefect server of our own for one command, started in parallel with Prefect's slow imports.
+
+Used only where no server is configured. It keeps its records in PREFECT_HOME like any local Prefect server, so
+`prefect server start` shows the runs later. It ends when its parent does, even after kill -9.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prefixcache.errors import EnvironmentFailure
+
+STARTUP_SECONDS = 180.0
+POLL_SECONDS = 0.05
+
+
+def configured_api_url() -> str | None:
+    """The server the user has configured: PREFECT_API_URL, or the active profile's."""
+    if url := os.environ.get("PREFECT_API_URL"):
+        return url
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
+    path = Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml")
+    try:
+        profiles = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError):
+        return None
+    name = os.environ.get("PREFECT_PROFILE") or profiles.get("active")
+    profile = profiles.get("profiles", {}).get(name, {})
+    url = profile.get("PREFECT_API_URL") or profile.get("api", {}).get("url") if isinstance(profile, dict) else None
+    return str(url) if url else None
+
+
+class LocalServer:
+    """The child process and its address."""
+
+    def __init__(self) -> None:
+        self._log = tempfile.TemporaryFile()
+        self._start()
+
+    def _start(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        environment = {
+            **os.environ,
+            "PREFECT_UI_ENABLED": "0",
+            "PREFECT_SERVER_ANALYTICS_ENABLED": "0",
+            "PREFECT_LOGGING_LEVEL": "ERROR",
+            "PREFECT__SERVER_EPHEMERAL": "1",
+            "PREFECT__SERVER_FINAL": "1",
+        }
+        environment.pop("PREFECT_API_URL", None)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "flows.server_child", str(self.port), str(os.getpid())],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+        )
+
+    @property
+    def api_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api"
+
+    def wait(self) -> None:
+        """Return when the server answers.
+
+        Raises:
+            EnvironmentFailure: it does not start, with what it said.
+        """
+        deadline = time.monotonic() + STARTUP_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(f"{self.api_url}/health", timeout=5) as answer:
+                    if answer.status == 200:
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(POLL_SECONDS)
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace").strip().splitlines()
+        raise EnvironmentFailure(
+            f"the local Prefect server did not start: {said[-1] if said else 'no answer'}",
+            remedy="use --no-prefect, or set PREFECT_API_URL to a running server.",
+        )
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._log.close()
+
+
+@contextmanager
+def prefect_server(*, quiet: bool = True) -> Iterator[None]:
+    """Prefect ready to run flows in this process: the configured server, or one of our own for this block.
+
+    Prefect must not have been imported before: it reads its settings at import.
+    """
+    if quiet:
+        os.environ.setdefault("PREFECT_LOGGING_LEVEL", "ERROR")
+    if configured_api_url():
+        yield
+        return
+    server = LocalServer()
+    os.environ["PREFECT_API_URL"] = server.api_url
+    try:
+        import prefect.main  # noqa: F401 - slow: meanwhile the server starts
+
+        server.wait()
+        yield
+    finally:
+        os.environ.pop("PREFECT_API_URL", None)
+        server.stop()

@@ -1,0 +1,79 @@
+"""Runs the stage list as tasks of the current flow; a cached result counts only if its files are intact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from prefect.states import State
+
+from prefixcache.artifact import Artifact
+from prefixcache.errors import PrefixCacheError
+from prefixcache.stages.job import Job
+from prefixcache.stages.stage import Stage
+from tasks.build_masters import build_masters
+from tasks.build_shards import build_shards
+from tasks.check_collisions import check_collisions
+from tasks.plan_lengths import plan_lengths
+from tasks.plan_prefixes import plan_prefixes
+from tasks.publish import publish
+from tasks.simulate import simulate
+from tasks.stage_task import StageTask
+from tasks.tokenize_sources import tokenize_sources
+from tasks.validate import validate
+
+TASKS: dict[str, StageTask] = {
+    task.name: task
+    for task in (
+        plan_lengths,
+        plan_prefixes,
+        tokenize_sources,
+        build_masters,
+        build_shards,
+        check_collisions,
+        simulate,
+        validate,
+        publish,
+    )
+}
+
+
+class AsTasks:
+    """A :class:`prefixcache.stages.stage.Runner` whose stages are tasks of the flow that is running."""
+
+    def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
+        return self.map(stage, root, job, [inputs])[0]
+
+    def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
+        task = TASKS[stage.name]
+        states = _run(task, root, job, inputs)
+        results = [_result(state) for state in states]
+        # A hit does not look at the files: those that are gone or damaged are made again.
+        again = [i for i, state in enumerate(states) if state.name == "Cached" and not results[i].intact(root)]
+        if again:
+            fresh = _run(task.with_options(refresh_cache=True), root, job, [inputs[i] for i in again])
+            for i, state in zip(again, fresh, strict=True):
+                results[i] = _result(state)
+        return results
+
+
+def _run(task: StageTask, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[State[Any]]:
+    if len(inputs) == 1:
+        return [task(root, job, inputs[0], return_state=True)]
+    futures = [task.submit(root, job, values) for values in inputs]
+    for future in futures:
+        future.wait()
+    return [future.state for future in futures]
+
+
+def _result(state: State[Any]) -> Artifact:
+    """The artifact, or the stage's own error."""
+    value = state.result(raise_on_failure=False)
+    if isinstance(value, Artifact):
+        return value
+    if isinstance(value, PrefixCacheError):
+        raise value
+    if isinstance(value, BaseException):
+        raise value
+    raise RuntimeError(f"stage ended in state {state.name}: {state.message}")

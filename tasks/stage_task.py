@@ -1,0 +1,51 @@
+"""A stage as a cached Prefect task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from prefect import Task, task
+from prefect.states import Failed
+
+from prefixcache.artifact import Artifact
+from prefixcache.errors import PrefixCacheError
+from prefixcache.stages.job import Job
+from prefixcache.stages.stage import Stage
+from tasks.policy import StagePolicy
+
+StageTask = Task[[Path, Job, tuple[Any, ...]], Artifact]
+
+
+def stage_task(
+    stage: Stage, body: Callable[..., Artifact] | None = None, *, retries: int = 0, retry_delay_seconds: float = 2
+) -> StageTask:
+    """Wrap a stage.
+
+    Args:
+        stage: what is run and by what its result is known again.
+        body: runs instead of ``stage.run`` with the same arguments, e.g. in a process pool.
+        retries: only for stages that depend on the network and may be repeated.
+    """
+    run = body or stage.run
+
+    @task(
+        name=stage.name,
+        description=(stage.run.__doc__ or stage.name).strip(),
+        cache_policy=StagePolicy(stage=stage),
+        persist_result=True,
+        result_serializer="json",
+        retries=retries,
+        retry_delay_seconds=retry_delay_seconds,
+        log_prints=False,
+    )
+    def stage_body(root: Path, job: Job, inputs: tuple[Any, ...]) -> Any:
+        try:
+            return run(root, job, *inputs)
+        except PrefixCacheError as error:
+            # A returned state is a failure without a traceback in the log: the message says what the user needs.
+            error.stage = error.stage or stage.name
+            return Failed(message=str(error), data=error)
+
+    return stage_body
