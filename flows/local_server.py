@@ -45,7 +45,7 @@ class LocalServer:
     """The child process and its address."""
 
     def __init__(self) -> None:
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process it belongs to
         self._start()
 
     def _start(self) -> None:

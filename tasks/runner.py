@@ -11,7 +11,7 @@ from prefect.states import State
 from prefixcache.artifact import Artifact
 from prefixcache.errors import PrefixCacheError
 from prefixcache.stages.job import Job
-from prefixcache.stages.stage import Stage
+from prefixcache.stages.stage import Stage, tell
 from tasks.build_masters import build_masters
 from tasks.build_shards import build_shards
 from tasks.check_collisions import check_collisions
@@ -59,11 +59,15 @@ class AsTasks:
 
 
 def _run(task: StageTask, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[State[Any]]:
+    tell(task.name, 0, len(inputs))
     if len(inputs) == 1:
-        return [task(root, job, inputs[0], return_state=True)]
+        states = [task(root, job, inputs[0], return_state=True)]
+        tell(task.name, 1, 1)
+        return states
     futures = [task.submit(root, job, values) for values in inputs]
-    for future in futures:
+    for done, future in enumerate(futures, 1):
         future.wait()
+        tell(task.name, done, len(inputs))
     return [future.state for future in futures]
 
 

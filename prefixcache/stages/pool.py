@@ -50,10 +50,13 @@ class WorkerPool:
             return function(*arguments)
         return self._pool.submit(function, *arguments).result()
 
-    def map(self, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> list[Any]:
+    def map(self, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Iterator[Any]:
+        """Results in the order of the calls, each as soon as it and those before it are there."""
         if self._pool is None:
-            return [function(*arguments) for arguments in calls]
-        return [future.result() for future in [self._pool.submit(function, *arguments) for arguments in calls]]
+            yield from (function(*arguments) for arguments in calls)
+            return
+        for future in [self._pool.submit(function, *arguments) for arguments in calls]:
+            yield future.result()
 
     def close(self) -> None:
         if self._pool is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,8 +61,36 @@ class InProcess:
         self.workers = workers
 
     def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
-        return stage.run(root, job, *inputs)
+        tell(stage.name, 0, 1)
+        artifact = stage.run(root, job, *inputs)
+        tell(stage.name, 1, 1)
+        return artifact
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
+        artifacts: list[Artifact] = []
+        tell(stage.name, 0, len(inputs))
         with worker_pool(min(self.workers, len(inputs))) as pool:
-            return pool.map(stage.run, [(root, job, *values) for values in inputs])
+            for artifact in pool.map(stage.run, [(root, job, *values) for values in inputs]):
+                artifacts.append(artifact)
+                tell(stage.name, len(artifacts), len(inputs))
+        return artifacts
+
+
+Observer = Callable[[str, int, int], None]
+_observers: list[Observer] = []
+
+
+@contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """Call ``observer(stage name, done, total)`` for every stage that runs inside this block."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+
+
+def tell(stage: str, done: int, total: int) -> None:
+    """Report progress to whoever observes."""
+    for observer in _observers:
+        observer(stage, done, total)

@@ -1,0 +1,24 @@
+"""Addresses in flow parameters: Prefect stores parameters, so credentials must not stand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prefixcache.engines.endpoint import redact
+
+_REAL: dict[str, str] = {}
+
+
+def shown(urls: Sequence[str]) -> list[str]:
+    """The addresses without user names, passwords and queries; this process remembers the real ones."""
+    result = []
+    for url in urls:
+        public = redact(url).partition("?")[0]
+        _REAL[public] = url
+        result.append(public)
+    return result
+
+
+def real(urls: Sequence[str]) -> tuple[str, ...]:
+    """What :func:`shown` was given, or the address itself where it came from elsewhere (a deployment)."""
+    return tuple(_REAL.get(url, url) for url in urls)

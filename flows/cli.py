@@ -1,0 +1,44 @@
+"""The command line `prefixcache`. Prefect is imported only inside the commands that run a flow: it takes seconds."""
+
+from __future__ import annotations
+
+import typer
+
+from flows.commands.demo import demo
+from flows.commands.generate import generate
+from flows.commands.plan import plan
+from flows.commands.report import report
+from flows.commands.run import run
+from flows.commands.serve import serve
+from flows.commands.validate import validate
+
+app = typer.Typer(
+    name="prefixcache",
+    help="Request datasets whose prefix-cache hit rate is planned and proven, run and explained.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (generate, plan, validate, run, report, serve, demo):
+    app.command()(command)
+
+
+def main() -> None:
+    """Console script."""
+    _check_packages()
+    app()
+
+
+def _check_packages() -> None:
+    """`tasks` and `flows` are common names: say plainly when another package of that name was imported."""
+    from pathlib import Path
+
+    import flows
+    import prefixcache
+
+    home = Path(prefixcache.__file__).parents[1]
+    if Path(flows.__file__ or "").parents[1] != home:
+        raise SystemExit(
+            f"error: the package `flows` was imported from {Path(flows.__file__ or '').parent}, not from beside "
+            "prefixcache. Remedy: install prefixcache in an environment of its own."
+        )

@@ -1,0 +1,1 @@
+"""The commands of `prefixcache`, one file each."""

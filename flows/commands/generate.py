@@ -1,0 +1,96 @@
+"""`prefixcache generate`: build, prove and publish a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flows.console import emit_json, err, fail, out, reporting_errors, stage_progress, warn
+from flows.options import AsJson, Config, NoPrefect, Output, Settings, Sources, TokenizerOption
+from prefixcache.errors import VerdictError
+
+
+def generate(
+    config: Config,
+    output: Output,
+    tokenizer: TokenizerOption = None,
+    source: Sources = None,
+    settings: Settings = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-w", min=1, help="Processes that build shards; default one per CPU.")
+    ] = None,
+    no_prefect: NoPrefect = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build a dataset whose prefix-cache hit rate is planned and proven to the token."""
+    with reporting_errors(as_json=as_json):
+        from prefixcache.config import load_config
+
+        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=settings or ())
+        warn(loaded.warnings)
+        try:
+            report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json)
+        except VerdictError as error:
+            fail(error, as_json=as_json, report=_written_report(output) if as_json else None)
+        if as_json:
+            emit_json({**report, "output": str(output)})
+        else:
+            show_verdict(report, output)
+        if report["validation_status"] == "FAIL":
+            raise typer.Exit(1)
+
+
+def build(config: Any, output: Path, *, workers: int | None, no_prefect: bool, quiet: bool = False) -> dict[str, Any]:
+    """Generate through Prefect or in process; returns the validation report.
+
+    Raises:
+        PrefixCacheError: what the stages raise.
+    """
+    from prefixcache.stages.pool import default_workers
+    from prefixcache.stages.stage import InProcess, observing
+
+    with stage_progress(quiet=quiet) as observe, observing(observe):
+        if no_prefect:
+            from prefixcache.pipeline import generate_prefix_cache_dataset
+
+            return generate_prefix_cache_dataset(config, output, InProcess(workers or default_workers())).report
+        from flows.local_server import prefect_server
+
+        with prefect_server():
+            from flows.generate import generate as flow
+            from flows.results import value_of
+
+            report: dict[str, Any] = value_of(
+                flow(output=str(output.resolve()), config=config, workers=workers, return_state=True)
+            )
+            return report
+
+
+def show_verdict(report: dict[str, Any], output: Path) -> None:
+    """Two lines: what was asked and built, and how it is proven."""
+    colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(report["validation_status"], "red")
+    out.print(
+        f"[{colour}]{report['validation_status']}[/]  target {report['target_hit_ratio'] * 100:.4f} %, designed "
+        f"{report['designed_hit_ratio'] * 100:.4f} % ({report['signed_deviation_pp']:+.6f} pp): "
+        f"{report['expected_hit_tokens']:,} of {report['input_tokens']:,} input tokens, "
+        f"{report['request_count']:,} requests",
+        soft_wrap=True,
+    )
+    audit = report["audit"]
+    out.print(
+        f"certificate holds over the real token ids; {audit['prompts']:,} prompts ({audit['tokens']:,} tokens) "
+        f"re-encoded, {audit['differing_prompts']} differ",
+        soft_wrap=True,
+    )
+    out.print(f"dataset: {output}", soft_wrap=True)
+    if report.get("reason"):
+        err.print(f"[yellow]note:[/] {report['reason']}", soft_wrap=True)
+
+
+def _written_report(output: Path) -> dict[str, Any] | None:
+    from prefixcache.files import read_json
+
+    path = output / "validation_report.json"
+    return read_json(path) if path.is_file() else None

@@ -1,0 +1,207 @@
+"""`prefixcache run`: send a dataset to a server, collect its counters, compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from flows.console import emit_json, err, out, reporting_errors
+from flows.options import AsJson, DatasetFolder, Language, NoPrefect
+from prefixcache.errors import InputError
+
+OUTPUTS = Path("outputs")
+
+
+def run(
+    dataset: DatasetFolder,
+    url: Annotated[list[str], typer.Option("--url", "-u", help="Base URL or full path of the API. Repeatable.")],
+    metrics_url: Annotated[
+        list[str] | None, typer.Option("--metrics-url", help="Metrics page; default /metrics of each URL. Repeatable.")
+    ] = None,
+    run_dir: Annotated[
+        Path | None, typer.Option("--run-dir", "-r", help="Folder of the run; default outputs/run_NNN.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Model name; default the server's first.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight; default the dataset's.")] = None,
+    gating: Annotated[str | None, typer.Option(help="watermark, first_token, completion or none.")] = None,
+    send: Annotated[str, typer.Option(help="Send prompts as `text` or as token `ids`.")] = "text",
+    allow_residue: Annotated[
+        bool, typer.Option("--allow-residue", help="Go on where the cache cannot be proven empty.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
+    prefill_tps: Annotated[
+        float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
+    ] = None,
+    decode_tps: Annotated[
+        float | None, typer.Option(min=0, help="For --dry-run: output tokens per second and request.")
+    ] = None,
+    lang: Language = "en",
+    no_prefect: NoPrefect = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a dataset and put target, design and measurement side by side. Exit 1 if requests failed."""
+    with reporting_errors(as_json=as_json):
+        check_language(lang)
+        if dry_run:
+            _dry_run(dataset, url, concurrency, gating, prefill_tps, decode_tps, as_json)
+            return
+        report = execute(
+            dataset,
+            run_dir or next_run_dir(OUTPUTS),
+            no_prefect=no_prefect,
+            quiet=as_json,
+            urls=url,
+            metrics_urls=metrics_url or [],
+            model=model,
+            concurrency=concurrency,
+            gating=gating,
+            send=send,
+            allow_residue=allow_residue,
+            overwrite=overwrite,
+            language=lang,
+        )
+        if as_json:
+            emit_json(report)
+        if report["run_status"] != "complete":
+            raise typer.Exit(1)
+
+
+def check_language(language: str) -> None:
+    if language not in ("en", "zh"):
+        raise InputError(f"{language!r} is unknown", field="--lang", remedy="write en or zh.")
+
+
+def next_run_dir(parent: Path) -> Path:
+    """outputs/run_001, or the next free number."""
+    taken = [int(m.group(1)) for p in parent.glob("run_*") if (m := re.fullmatch(r"run_(\d+)", p.name))]
+    return parent / f"run_{max(taken, default=0) + 1:03d}"
+
+
+def execute(
+    dataset: Path,
+    run_dir: Path,
+    *,
+    no_prefect: bool,
+    quiet: bool,
+    urls: list[str],
+    metrics_urls: list[str],
+    language: str,
+    **choices: Any,
+) -> dict[str, Any]:
+    """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report."""
+    from prefixcache.load.options import RunOptions
+
+    with run_progress(quiet=quiet) as progress:
+        if no_prefect:
+            from prefixcache.report.build import build_prefix_cache_report
+
+            from prefixcache.load.run import run_benchmark
+
+            options = RunOptions(urls=tuple(urls), metrics_urls=tuple(metrics_urls), **choices)
+            run_benchmark(dataset, run_dir, options, progress)
+            report = build_prefix_cache_report(run_dir, language)
+        else:
+            RunOptions(
+                urls=tuple(urls), metrics_urls=tuple(metrics_urls), **choices
+            )  # wrong values fail before Prefect
+            report = _as_flow(dataset, run_dir, urls, metrics_urls, language, progress, choices)
+    if not quiet:
+        from prefixcache.report.console import print_comparison
+
+        print_comparison(report, out, language)
+        out.print(f"report: {run_dir / 'report' / 'prefix_cache_report.html'}", soft_wrap=True)
+    return report
+
+
+def _as_flow(
+    dataset: Path,
+    run_dir: Path,
+    urls: list[str],
+    metrics_urls: list[str],
+    language: str,
+    progress: Any,
+    choices: dict[str, Any],
+) -> dict[str, Any]:
+    from flows.addresses import shown
+    from flows.local_server import prefect_server
+
+    with prefect_server():
+        from flows.results import value_of
+        from flows.run import run as flow
+        from tasks.run_benchmark import watched
+
+        with watched(progress):
+            report: dict[str, Any] = value_of(
+                flow(
+                    dataset=str(dataset.resolve()),
+                    run_dir=str(run_dir.resolve()),
+                    url=shown(urls),
+                    metrics_url=shown(metrics_urls),
+                    language=language,
+                    return_state=True,
+                    **choices,
+                )
+            )
+    return report
+
+
+@contextmanager
+def run_progress(*, quiet: bool) -> Iterator[Any]:
+    """A live line per pass and phase on stderr; silent without a terminal. Notes are printed in any case."""
+    columns = (
+        SpinnerColumn(finished_text="[green]✓[/]"),
+        TextColumn("{task.description:<18}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[failed]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bars:
+        rows: dict[str, Any] = {}
+
+        def show(event: Any) -> None:
+            name = f"{event.pass_name} {event.phase}".strip()
+            failed = f"[red]{event.failed} failed[/]" if event.failed else ""
+            if name not in rows:
+                rows[name] = bars.add_task(name, total=event.total, failed=failed)
+            bars.update(rows[name], completed=event.done, total=event.total, failed=failed)
+            if event.note:
+                err.print(f"[dim]{event.note}[/]", soft_wrap=True)
+
+        yield show
+
+
+def _dry_run(
+    dataset: Path,
+    urls: list[str],
+    concurrency: int | None,
+    gating: str | None,
+    prefill_tps: float | None,
+    decode_tps: float | None,
+    as_json: bool,
+) -> None:
+    from prefixcache.load.options import RunOptions
+    from prefixcache.load.run import dry_run
+
+    facts = dry_run(
+        dataset,
+        RunOptions(
+            urls=tuple(urls),
+            concurrency=concurrency,
+            gating=gating,  # type: ignore[arg-type]
+            assumed_prefill_tps=prefill_tps,
+            assumed_decode_tps=decode_tps,
+        ),
+    )
+    if as_json:
+        emit_json(facts)
+        return
+    for name, value in facts.items():
+        out.print(f"{name}: {value}", soft_wrap=True)

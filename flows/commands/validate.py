@@ -1,0 +1,48 @@
+"""`prefixcache validate`: recompute everything a dataset claims, from its files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flows.console import emit_json, out, reporting_errors
+from flows.options import AsJson, DatasetFolder
+
+
+def validate(
+    dataset: DatasetFolder,
+    tokenizer: Annotated[
+        str | None, typer.Option("--tokenizer", help="Re-encode with this one instead of the dataset's own.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a dataset: counts, lengths, digests, order, seams, certificate. Exit 1 if it is damaged or FAIL."""
+    with reporting_errors(as_json=as_json):
+        from prefixcache.dataset.check import check_dataset
+
+        backend = None
+        if tokenizer is not None:
+            from prefixcache.config.content import TokenizerConfig
+            from prefixcache.content.tokenizer import load_tokenizer
+
+            backend = load_tokenizer(TokenizerConfig(path=tokenizer)).backend
+        result = check_dataset(dataset, backend)
+        if as_json:
+            emit_json(result)
+        else:
+            for check in result["checks"]:
+                mark = "[green]✓[/]" if check["ok"] else "[red]✗[/]"
+                out.print(f"{mark} {check['name']}  [dim]{check.get('note', '')}[/]")
+                for problem in check.get("problems", []):
+                    out.print(f"    {problem}", soft_wrap=True, markup=False)
+                hidden = check.get("problem_count", 0) - len(check.get("problems", []))
+                if hidden > 0:
+                    out.print(f"    and {hidden} more")
+            colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(result["validation_status"], "red")
+            out.print(
+                f"[bold]{result['dataset_id']}[/]: {'intact' if result['intact'] else '[red]damaged[/]'}, "
+                f"[{colour}]{result['validation_status']}[/]"
+            )
+        if not result["intact"] or result["validation_status"] == "FAIL":
+            raise typer.Exit(1)

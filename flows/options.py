@@ -1,0 +1,27 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file that describes the dataset.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the dataset.")]
+TokenizerOption = Annotated[
+    str | None, typer.Option("--tokenizer", help="Folder or hub name; replaces tokenizer.path of the file.")
+]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option("--source", help="Text source NAME or NAME=PATH, e.g. gsm8k=/data/gsm8k. Repeatable."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Change a key of the file, e.g. target.hit_ratio=0.6. Repeatable."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+NoPrefect = Annotated[bool, typer.Option("--no-prefect", help="Run the same stages in this process, without cache.")]
+DatasetFolder = Annotated[Path, typer.Option("--dataset", "-d", help="Folder that `generate` wrote.")]
+RunFolder = Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")]
+Language = Annotated[str, typer.Option("--lang", help="Language of the report: en or zh.")]

@@ -1,0 +1,31 @@
+"""Flow report: a run directory → report/prefix_cache_report.{json,html}.
+
+Inputs: run folder, language. Output: the two files; a table artifact. Cache: none. Needs: nothing else.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from prefect import flow
+
+from flows.failures import plain_failure
+from flows.figures import publish_figures
+from flows.results import value_of
+from prefixcache.errors import PrefixCacheError
+from tasks.build_report import build_report
+
+
+@flow(name="prefixcache-report", persist_result=False)
+def report(run_dir: str, language: Literal["en", "zh"] = "en") -> Any:
+    """Build the report of a finished run again.
+
+    Args:
+        run_dir: Folder of the run.
+        language: Language of the HTML report.
+    """
+    try:
+        figures = value_of(build_report(Path(run_dir), language, return_state=True))
+    except PrefixCacheError as error:
+        return plain_failure(error)
+    publish_figures(figures, Path(run_dir))
+    return figures

@@ -1,0 +1,21 @@
+"""A flow's result, or the error it ended with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect.states import State
+
+
+def value_of(state: State[Any]) -> Any:
+    """The returned value.
+
+    Raises:
+        The flow's own error; RuntimeError for a run that was cancelled or crashed without one.
+    """
+    value = state.result(raise_on_failure=False)
+    if isinstance(value, BaseException):
+        raise value
+    if not state.is_completed():
+        raise RuntimeError(f"the flow ended in state {state.name}: {state.message}")
+    return value

@@ -1,0 +1,25 @@
+"""Task build_report (see `prefixcache.report.build`): the report's JSON and HTML from a run directory.
+
+Not cached: it costs a second and reads files that a cache key would have to hash.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.states import Failed
+from prefixcache.report.build import build_prefix_cache_report
+
+from prefixcache.errors import PrefixCacheError
+
+
+@task(name="build_report", cache_policy=NO_CACHE, persist_result=False, log_prints=False)
+def build_report(run_dir: Path, language: str) -> Any:
+    """Write report/*; returns the report as plain data."""
+    try:
+        return build_prefix_cache_report(run_dir, language)
+    except PrefixCacheError as error:
+        return Failed(message=str(error), data=error)
