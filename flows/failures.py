@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from prefect.states import Failed, State
+from prefect import State
+from prefect.states import Failed
 
 from prefixcache.errors import PrefixCacheError
 

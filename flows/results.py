@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
-from prefect.states import State
+from prefect import State
 
 
-def value_of(state: State[Any]) -> Any:
-    """The returned value.
+def value_of(state: State[Any] | Awaitable[State[Any]]) -> Any:
+    """The returned value. (Prefect types a synchronous flow's state as perhaps awaitable; it is not.)
 
     Raises:
         The flow's own error; RuntimeError for a run that was cancelled or crashed without one.
     """
+    assert isinstance(state, State)
     value = state.result(raise_on_failure=False)
     if isinstance(value, BaseException):
         raise value

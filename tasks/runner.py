@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from prefect.states import State
+from prefect import State
 
 from prefixcache.artifact import Artifact
 from prefixcache.errors import PrefixCacheError

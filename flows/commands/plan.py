@@ -45,7 +45,8 @@ def show_plan(report: dict[str, Any]) -> None:
     colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(report["status"], "red")
     out.print(
         f"[bold]{report['dataset_id']}[/]  [{colour}]{report['status']}[/]  "
-        f"target {_percent(report['target_hit_ratio'])}, designed {_percent(report['designed_hit_ratio'])} ({report['signed_deviation'] * 100:+.4f} pp), "
+        f"target {_percent(report['target_hit_ratio'])}, designed {_percent(report['designed_hit_ratio'])} "
+        f"({report['signed_deviation'] * 100:+.4f} pp), "
         f"at most {_percent(report['max_reachable_hit_ratio'])}",
         soft_wrap=True,
     )

@@ -122,14 +122,13 @@ class _Writer:
     def advance(self, target: int) -> None:
         """Write until ``target`` tokens stand there and text may end."""
         separator = self.seams.separator_ids
-        if self.fresh and separator is not None and target - self.tokens > len(separator):
-            self.put(separator, SEPARATOR.encode())
+        if self.fresh and separator is not None:
+            if target - self.tokens > len(separator):
+                self.put(separator, SEPARATOR.encode())
+            else:  # no room for the separator and a token before this cut: go on inside the sample
+                self._skip(self.position)
             self.fresh = False
         room = target - self.tokens
-        if self.fresh:  # no room for the separator and a token before this cut
-            for _ in range(room):
-                self.filler()
-            return
         self._wrap(room)
         here = self.position
         stop = int(self.corpus.keep[here + room - 1]) + 1 if room else here
@@ -149,7 +148,10 @@ class _Writer:
         self._run(here, stop)
         for _ in range(missing):
             self.filler()
-        token = stop
+        self._skip(stop)
+
+    def _skip(self, token: int) -> None:
+        """Go on at the first place from ``token`` on where a piece may start."""
         while not self.corpus.can_start(token):
             token = token + 1 if token + 1 < len(self.corpus) else 1
             self._count(1)

@@ -35,7 +35,10 @@ def open_client(timeouts: Timeouts | None = None) -> httpx.AsyncClient:
     # max_connections=0 is aiohttp's "no limit"; None would mean its default of 100.
     limits = httpx.Limits(max_connections=0, max_keepalive_connections=None, keepalive_expiry=KEEPALIVE_S)
     transport = AiohttpTransport(limits=limits, trust_env=False)
-    return httpx.AsyncClient(transport=transport, timeout=(timeouts or Timeouts()).httpx(), trust_env=False)
+    # A compressed stream would arrive in the compressor's bursts, not token by token.
+    headers = {"Accept-Encoding": "identity", "User-Agent": "prefixcache"}
+    timeout = (timeouts or Timeouts()).httpx()
+    return httpx.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False)
 
 
 def failure_kind(error: BaseException) -> str:

@@ -157,7 +157,11 @@ class CompletionClient:
     def _short(self, text: str, prompt: Prompt) -> str:
         """An error text without secrets and, where the server echoes it, without the prompt."""
         text = redact(text, self.secrets)
-        for echo in (prompt.text[:24], orjson.dumps(prompt.ids[:8]).decode()[:-1] if prompt.ids else ""):
+        head = prompt.text[:24]
+        echoes = [head, repr(head)[1:-1], orjson.dumps(head).decode()[1:-1]]
+        if prompt.ids:
+            echoes += [str(list(prompt.ids[:8]))[:-1], orjson.dumps(prompt.ids[:8]).decode()[:-1]]
+        for echo in echoes:
             at = text.find(echo) if len(echo) >= 8 else -1
             if at >= 0:
                 text = text[:at] + "[prompt]"

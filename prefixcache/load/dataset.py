@@ -118,8 +118,8 @@ class RunDataset:
 
     @property
     def head(self) -> int:
-        """K, tokens shared by all requests."""
-        return int(self.manifest.get("head_length") or 0) // self.hit_unit * self.hit_unit
+        """K, whole hit units of the tokens with which every request begins (BOS, template head)."""
+        return len(self._part("tokenizer").get("head") or ()) // self.hit_unit * self.hit_unit
 
     @property
     def hit_unit(self) -> int:
@@ -129,7 +129,9 @@ class RunDataset:
     def domains(self) -> int:
         """Cache domains of the plan, used or not."""
         used = max((r.domain for r in self.requests), default=0) + 1
-        return used if self.cache_scope == "global" else max(used, int(self._part("routing").get("dp_size") or 1))
+        routing = self._part("routing")
+        planned = int(routing.get("cache_domains") or routing.get("dp_size") or 1)
+        return used if self.cache_scope == "global" else max(used, planned)
 
     @property
     def cache_scope(self) -> str:

@@ -150,11 +150,19 @@ def prompt_token_check(figures: Figures, records: Sequence[RequestRecord]) -> di
             f"the cache was asked for {queries} tokens, the server counted {server:.0f} prompt tokens: lookups were "
             "repeated (preemption, retries) or bypassed"
         )
+    hits, by_source = measured(figures).hit_tokens, figures.delta(Quantity.PROMPT_LOCAL_HIT)
+    if hits is not None and by_source is not None and hits != by_source:
+        reasons.append(
+            f"the cache counted {hits} hit tokens, the prompt tokens by source {by_source:.0f}: lookups that led to no "
+            "prefill were counted too, or the server was still counting"
+        )
     return {
         "planned_tokens": planned,
         "usage_prompt_tokens": usage,
         "server_prompt_tokens": None if server is None else round(server),
         "server_query_tokens": queries,
+        "server_hit_tokens": hits,
+        "server_local_hit_tokens_by_source": None if by_source is None else round(by_source),
         "difference": None if server is None else round(server) - planned,
         "explanation": reasons,
     }

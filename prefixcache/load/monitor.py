@@ -18,6 +18,7 @@ from prefixcache.engines.snapshot import MetricsSource, Snapshot, take_snapshot
 GAUGES = (Quantity.KV_USAGE, Quantity.RUNNING, Quantity.WAITING)
 COUNTERS = (Quantity.QUERIES, Quantity.HITS, Quantity.PROMPT_TOKENS, Quantity.PREEMPTIONS, Quantity.EVICTED)
 SETTLE_S = 0.1
+SILENT_READS = 5
 
 
 @dataclass(slots=True)
@@ -82,8 +83,10 @@ class Monitor:
     async def idle(self, timeout: float) -> bool:
         """Wait until nothing runs or waits and the counters stand still; False if that did not happen in time.
 
-        A server without the gauges is idle when its counters stand still.
+        A server without the gauges is idle when its counters stand still. One that gives no page at all, a few times
+        in a row, is not waited for.
         """
+        silent = 0
         deadline = time.perf_counter() + timeout
         previous: dict[str, Any] | None = None
         while True:
@@ -96,7 +99,8 @@ class Monitor:
             )
             if not busy and not snapshot.errors and state == previous:
                 return True
-            if time.perf_counter() >= deadline:
+            silent = 0 if snapshot.pages else silent + 1
+            if silent == SILENT_READS or time.perf_counter() >= deadline:
                 return False
             previous = None if busy else state
             await asyncio.sleep(SETTLE_S)

@@ -71,13 +71,17 @@ def _wrong(name: str, message: str, remedy: str) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of a run: ``phase`` is ``preflight``, ``reset``, ``warmup``, ``measured`` or ``quiesce``."""
+    """A step of a run: ``phase`` is ``preflight``, ``reset``, ``warmup``, ``measured`` or ``quiesce``.
+
+    ``note`` is a sentence for the user; the first event of ``measured`` tells the gates' longest chain.
+    """
 
     pass_name: str
     phase: str
     done: int
     total: int
     failed: int = 0
+    note: str = ""
 
 
 ProgressCallback = Callable[[Progress], None]

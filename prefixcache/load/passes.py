@@ -16,16 +16,17 @@ from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.server import ResetOutcome, reset_cache
 from prefixcache.engines.snapshot import Snapshot
-from prefixcache.errors import InputError
+from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.load.client import CompletionClient
 from prefixcache.load.dataset import RunDataset
 from prefixcache.load.facts import pass_chain, warm_lanes
 from prefixcache.load.figures import pass_figures
-from prefixcache.load.gate import Gates, Gating, Lane
+from prefixcache.load.gate import Chain, Gates, Gating, Lane
 from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
 from prefixcache.load.preflight import CHECKED_PROMPTS, wrong_token_count
 from prefixcache.load.records import RequestRecord
+from prefixcache.load.residue import Residue
 from prefixcache.load.routes import Router
 from prefixcache.load.sender import Sender
 from prefixcache.load.store import RunStore
@@ -88,14 +89,15 @@ class PassRunner:
         self.warmup: list[RequestRecord] = []
         self._failed = 0
         self._total = 0
-        self._residue: dict[str, Any] = {"detected": None, "evidence": []}
-        self._first_of_domain: dict[int, str] = {}
+        self.residue = Residue(bench.dataset.requests if name == "cold" else ())
+        self.links = pass_chain(bench.dataset, name, bench.gating)
 
     async def run(self) -> PassResult:
         """Reset, warm up, measure.
 
         Raises:
             InputError: the cache cannot be proven empty, or the server counts other tokens than planned.
+            EnvironmentFailure: the server is gone.
         """
         bench = self.bench
         await self._idle("before the reset")
@@ -114,15 +116,15 @@ class PassRunner:
             bench.warn("metrics", text, self.name)
         aggregation = aggregate(bench.monitor.adapter, before, after)
         figures = pass_figures(bench.dataset, self.name, aggregation, self.records, bench.router, bench.metrics_labels)
-        self._judge_residue(figures)
+        if self.name == "cold":
+            self.residue.total(figures["measured_hit_tokens"], figures["expected_hit_tokens"])
         figures |= {
             "kv_usage": usage.to_json(),
-            "residue": self._residue,
+            "residue": self.residue.to_json(),
             "reset": [r.to_json() for r in resets],
         }
         self._final_warnings(figures)
-        links = pass_chain(bench.dataset, self.name, bench.gating)
-        chain = {"longest": links.longest, "permitted_mean_concurrency": links.mean_concurrency}
+        chain = {"longest": self.links.longest, "permitted_mean_concurrency": self.links.mean_concurrency}
         return PassResult(self.name, duration, self.records, self.warmup, figures, chain)
 
     async def _reset(self) -> list[ResetOutcome]:
@@ -150,6 +152,10 @@ class PassRunner:
             "busy": "requests were still running there",
         }.get(outcome.answer, f"the reset failed ({outcome.http_status or outcome.detail})")
         text = f"the prefix cache of {outcome.endpoint} cannot be proven empty: {what}"
+        if outcome.http_status is None:
+            raise EnvironmentFailure(
+                text, field="url", remedy="Check that the server still runs.", stage="run_benchmark"
+            )
         if not bench.options.allow_residue:
             remedy = route.remedy if outcome.answer == "absent" else "wait until no other client uses the server"
             raise InputError(
@@ -182,15 +188,15 @@ class PassRunner:
         bench = self.bench
         requests = bench.dataset.requests
         self._total, self._failed = len(requests), 0
-        for request in reversed(requests):
-            self._first_of_domain[request.domain] = request.request_id
         gates = Gates([r.item for r in requests], bench.gating, head=bench.dataset.head, warm=warm)
+        bench.tell(Progress(self.name, "measured", 0, self._total, note=_chain_note(bench.gating, self.links)))
         sender = self._sender(began)
         if bench.concurrency == 1 and self.name == "cold":
             # With one slot the counters after the first request belong to it alone.
             await sender.send(requests[:1], "measured", Gates([requests[0].item], "none"))
             await self._first_by_counters(before)
-            gates.first_token(0)
+            if self.records[0].first_token_s is not None:
+                gates.first_token(0)
             gates.ended(0)
             await sender.send(requests, "measured", gates, start=1)
         else:
@@ -198,11 +204,8 @@ class PassRunner:
 
     async def _first_by_counters(self, before: Snapshot) -> None:
         after = await self.bench.monitor.snapshot()
-        hits = aggregate(self.bench.monitor.adapter, before, after).total.delta(Quantity.HITS)
-        if hits:
-            self._residue["evidence"].append(
-                f"the counters show {hits:.0f} hit tokens after the first request, into an empty cache"
-            )
+        aggregation = aggregate(self.bench.monitor.adapter, before, after)
+        self.residue.first_alone(aggregation.total.delta(Quantity.HITS))
 
     def _sender(self, began: float) -> Sender:
         bench = self.bench
@@ -220,7 +223,8 @@ class PassRunner:
         bench.tell(Progress(self.name, record.phase, len(kept), self._total, self._failed))
         if record.phase == "measured":
             self._check_tokens(record)
-            self._check_first(record)
+            if self.name == "cold":
+                self.residue.see(record)
 
     def _check_tokens(self, record: RequestRecord) -> None:
         if len(self.records) > CHECKED_PROMPTS or record.status != "ok" or record.prompt_tokens is None:
@@ -229,32 +233,10 @@ class PassRunner:
             planned = next(r for r in self.bench.dataset.requests if r.request_id == record.request_id)
             raise wrong_token_count(self.bench.dataset, planned, record.prompt_tokens, record.endpoint)
 
-    def _check_first(self, record: RequestRecord) -> None:
-        if self.name != "cold" or record.request_id != self._first_of_domain[record.planned_dp_id]:
-            return
-        if record.cached_tokens:
-            self._residue["evidence"].append(
-                f"request {record.request_id}, the first of cache domain {record.planned_dp_id}, hit "
-                f"{record.cached_tokens} tokens of a cache that should be empty"
-            )
-        elif record.cached_tokens == 0 and self._residue["detected"] is None:
-            self._residue["detected"] = False
-
-    def _judge_residue(self, figures: dict[str, Any]) -> None:
-        """``detected``: true with evidence, false if the first request or the total shows none, null if unknown."""
-        hits, expected = figures["measured_hit_tokens"], figures["expected_hit_tokens"]
-        evidence = self._residue["evidence"]
-        if self.name == "cold" and hits is not None:
-            if hits > expected:
-                evidence.append(f"{hits} hit tokens were measured where the plan allows {expected}")
-            elif hits == expected and self._residue["detected"] is None:
-                self._residue["detected"] = False
-        if evidence:
-            self._residue["detected"] = True
-            self.bench.warn("residue", "; ".join(evidence), self.name)
-
     def _final_warnings(self, figures: dict[str, Any]) -> None:
         warn = self.bench.warn
+        if self.residue.evidence:
+            warn("residue", "; ".join(self.residue.evidence), self.name)
         failures = Counter(r.status for r in self.records if r.status != "ok")
         if failures:
             text = ", ".join(f"{n} {status}" for status, n in failures.items())
@@ -281,3 +263,10 @@ class PassRunner:
         if not await self.bench.monitor.idle(self.bench.options.quiesce_timeout):
             timeout = self.bench.options.quiesce_timeout
             self.bench.warn("not_idle", f"the server was not idle within {timeout:g} s {when}", self.name)
+
+
+def _chain_note(gating: Gating, links: Chain) -> str:
+    return (
+        f"gating {gating}: the longest chain is {links.longest} of {links.requests} requests, which permits a mean "
+        f"concurrency of {links.mean_concurrency:.1f}"
+    )

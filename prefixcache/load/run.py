@@ -191,4 +191,12 @@ async def _stated_rates(options: RunOptions) -> Rates | None:
 
 
 def _api_key() -> str | None:
-    return os.environ.get(API_KEY_VARIABLE, "").strip() or None
+    key = os.environ.get(API_KEY_VARIABLE, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(
+            "it holds characters that no HTTP header can carry",
+            field=API_KEY_VARIABLE,
+            remedy="Set the variable to the key alone.",
+            stage=STAGE,
+        )
+    return key or None

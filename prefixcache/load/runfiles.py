@@ -40,10 +40,12 @@ class RunFiles:
         self.results: list[PassResult] = []
         self.bench: Bench | None = None
         self.servers: tuple[ServerFacts, ...] = ()
+        self.plan: dict[str, Any] | None = None
 
     def begin(self, bench: Bench, found: Preflight) -> None:
         self.bench = bench
         self.servers = found.servers
+        self.plan = plan_facts(self.dataset, bench.gating, bench.concurrency)
         self.write("partial")
 
     def add(self, result: PassResult) -> None:
@@ -96,7 +98,7 @@ class RunFiles:
                 "requests": bench.sent if bench else 0,
                 "failed_requests": bench.failed if bench else 0,
                 "passes": [_pass_summary(r) for r in self.results],
-                "plan": plan_facts(dataset, bench.gating, bench.concurrency) if bench else None,
+                "plan": self.plan,
                 "warnings": self._warnings(),
             },
         )

@@ -102,6 +102,8 @@ class RunStore:
             os.replace(interrupted, aside)
         for name in (RESULTS, SAMPLES, "performance_metrics.json", "prefix_cache_metrics.json", "run.json"):
             (self.runtime / name).unlink(missing_ok=True)
+        for report in (self.run_dir / "report").glob("prefix_cache_report.*"):
+            report.unlink()  # it tells of the earlier run
 
 
 def _refuse(run_dir: Path, dataset_dir: Path, overwrite: bool) -> None:

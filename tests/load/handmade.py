@@ -1,0 +1,128 @@
+"""A small dataset directory made by hand: ids are plain numbers, expected hits come from the watermark formula."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prefixcache.files import sha256_file, write_json, write_jsonl
+
+BLOCK = 16
+FIRST_ID = 1000
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A request as a test wants it: group, planned prefix and own tokens, cache domain."""
+
+    group: str
+    prefix: int
+    own: int = 24
+    domain: int = 0
+    output: int = 3
+
+
+def make_dataset(
+    directory: Path,
+    wishes: Sequence[Wish],
+    *,
+    mode: str = "progressive_prefix_fill",
+    block_size: int = BLOCK,
+    embedded: bool = False,
+    routed: bool = False,
+    execution: dict[str, Any] | None = None,
+    routing: dict[str, Any] | None = None,
+) -> Path:
+    """Write the directory of docs/architecture.md and return it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    masters = {g: n for n, g in enumerate(dict.fromkeys(w.group for w in wishes))}
+    warm = {}
+    for wish in wishes:
+        lane = (wish.domain, wish.group)
+        warm[lane] = max(warm.get(lane, 0), wish.prefix)
+    data, metadata, marks = [], [], {}
+    for n, wish in enumerate(wishes):
+        lane = (wish.domain, wish.group)
+        mark, length = marks.get(lane, 0), wish.prefix + wish.own
+        cold, hot = min(wish.prefix, mark), wish.prefix
+        expected = hot if mode in ("warmup", "hot") else cold
+        ids = _ids(masters[wish.group], wish.prefix, wish.own, 100 + n)
+        data.append(_row(f"r{n}", ids, wish.output))
+        metadata.append(
+            {
+                "request_id": f"r{n}",
+                "prefix_group_id": wish.group,
+                "order_index": n,
+                "input_len": length,
+                "output_len": wish.output,
+                "planned_prefix_len": wish.prefix,
+                "cached_watermark_before": mark,
+                "expected_hit_len": expected,
+                "planned_dp_id": wish.domain,
+                "planned_route": wish.domain if routed else None,
+            }
+            | ({"expected_hit_len_cold": cold, "expected_hit_len_hot": hot} if mode == "compare" else {})
+        )
+        marks[lane] = max(mark, wish.prefix)
+    write_jsonl(directory / "data.jsonl", data)
+    write_jsonl(directory / "request_metadata.jsonl", metadata)
+    if mode in ("warmup", "hot", "compare"):
+        _write_warmup(directory, warm, masters, routed)
+    names = [p.name for p in sorted(directory.glob("*.jsonl"))]
+    total = sum(r["input_len"] for r in metadata)
+    write_json(
+        directory / "manifest.json",
+        {
+            "dataset_id": directory.name,
+            "block_size": block_size,
+            "request_count": len(wishes),
+            "execution_mode": mode,
+            "tokenizer": {"name": "numbers", "embedded": embedded, "sha256": "0" * 64},
+            "routing": {"cache_scope": "dp_local" if routed else "global", **(routing or {})},
+            "execution": {
+                "mode": mode,
+                "warmup_rounds": 1,
+                "concurrency": 1,
+                "gating": "watermark",
+                **(execution or {}),
+            },
+            "passes": [],
+            "input_tokens": total,
+            "files": {name: {"sha256": sha256_file(directory / name)} for name in names},
+        },
+    )
+    return directory
+
+
+def expected_hits(directory: Path, name: str) -> int:
+    """Designed hit tokens of a pass."""
+    from prefixcache.load.dataset import load_dataset
+
+    return sum(r.hits[name] for r in load_dataset(directory).requests)
+
+
+def _write_warmup(directory: Path, warm: dict[tuple[int, str], int], masters: dict[str, int], routed: bool) -> None:
+    rows = [
+        {
+            **_row(f"warmup-{domain}-{group}", _ids(masters[group], prefix, BLOCK, 90 + n), 1),
+            "prefix_group_id": group,
+            "planned_dp_id": domain,
+            "planned_route": domain if routed else None,
+            "input_len": prefix + BLOCK,
+            "planned_prefix_len": prefix,
+        }
+        for n, ((domain, group), prefix) in enumerate(warm.items())
+    ]
+    write_jsonl(directory / "warmup.jsonl", rows)
+
+
+def _ids(master: int, prefix: int, own: int, number: int) -> list[int]:
+    """Leading tokens of a group's master, then tokens that no other request has at that place."""
+    return [FIRST_ID + master * 7 + i % 500 for i in range(prefix)] + [FIRST_ID + 600 + number] * own
+
+
+def _row(request_id: str, ids: list[int], max_tokens: int) -> dict[str, Any]:
+    text = " ".join(map(str, ids))
+    return {"request_id": request_id, "prompt": text, "prompt_token_ids": ids, "max_tokens": max_tokens}

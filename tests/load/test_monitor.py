@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from prefixcache.engines.snapshot import metrics_source
+from prefixcache.engines.vllm import VLLM
+from prefixcache.load.monitor import Monitor
+
+
+def page(running: int, queries: int) -> str:
+    return (
+        f'vllm:num_requests_running{{engine="0"}} {running}\nvllm:prefix_cache_queries_total{{engine="0"}} {queries}\n'
+    )
+
+
+def monitor(client: httpx.AsyncClient, sink: list[Any]) -> Monitor:
+    return Monitor(client, [metrics_source("http://server:1")], VLLM, 0.01, sink.append)
+
+
+def idle(pages: Iterator[str | None], timeout: float = 5.0) -> tuple[bool, int]:
+    reads = 0
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        nonlocal reads
+        reads += 1
+        text = next(pages)
+        return httpx.Response(503) if text is None else httpx.Response(200, text=text)
+
+    async def go() -> bool:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(handler)) as client:
+            return await monitor(client, []).idle(timeout)
+
+    return asyncio.run(go()), reads
+
+
+def test_idle_waits_for_running_requests_and_for_counters_to_stand_still() -> None:
+    assert idle(iter([page(1, 10), page(1, 10), page(0, 20), page(0, 30), page(0, 30)])) == (True, 5)
+
+
+def test_a_server_that_never_rests_is_given_up() -> None:
+    calm, reads = idle((page(1, n) for n in range(1000)), timeout=0.35)
+    assert not calm
+    assert reads >= 3
+
+
+def test_a_server_without_a_page_is_not_waited_for() -> None:
+    began = time.perf_counter()
+    assert idle(iter([None] * 100), timeout=60) == (False, 5)
+    assert time.perf_counter() - began < 10
+
+
+def test_polling_writes_rows_until_the_block_ends_and_reports_its_own_failure() -> None:
+    texts = iter([page(1, 10), page(2, 20)])
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, text=next(texts))
+
+    async def go() -> tuple[list[Any], str | None]:
+        rows: list[Any] = []
+        client = httpx.AsyncClient(transport=httpx.MockTransport(handler))
+        async with client, monitor(client, rows).polling("cold", time.perf_counter()) as usage:
+            await asyncio.sleep(0.2)
+        return rows, usage.error
+
+    rows, error = asyncio.run(go())
+    assert [(r["engine"], r["running"], r["queries"], r["hits"]) for r in rows] == [
+        ("0", 1, 10, None),
+        ("0", 2, 20, None),
+    ]
+    assert error is not None
+    assert "polling of the gauges stopped" in error
