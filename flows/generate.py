@@ -17,7 +17,7 @@ from flows.failures import plain_failure
 from prefixcache.config import PrefixCacheDatasetConfig, load_config
 from prefixcache.errors import InputError, PrefixCacheError
 from prefixcache.pipeline import generate_prefix_cache_dataset
-from prefixcache.stages.pool import default_workers, sharing
+from prefixcache.stages.pool import default_workers
 from tasks.runner import AsTasks
 
 MOST_THREADS = 8
@@ -50,8 +50,8 @@ def generate(
     """
     try:
         chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [])
-        with sharing(workers or default_workers()):
-            report = generate_prefix_cache_dataset(chosen, Path(output), AsTasks()).report
+        runner = AsTasks(workers or default_workers())
+        report = generate_prefix_cache_dataset(chosen, Path(output), runner).report
     except PrefixCacheError as error:
         return plain_failure(error)
     create_table_artifact(

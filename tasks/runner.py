@@ -11,6 +11,7 @@ from prefect import State
 from prefixcache.artifact import Artifact
 from prefixcache.errors import PrefixCacheError
 from prefixcache.stages.job import Job
+from prefixcache.stages.pool import pool_size, sharing
 from prefixcache.stages.stage import Stage, tell
 from tasks.build_masters import build_masters
 from tasks.build_shards import build_shards
@@ -40,13 +41,23 @@ TASKS: dict[str, StageTask] = {
 
 
 class AsTasks:
-    """A :class:`prefixcache.stages.stage.Runner` whose stages are tasks of the flow that is running."""
+    """A :class:`prefixcache.stages.stage.Runner` whose stages are tasks of the flow that is running.
+
+    Args:
+        workers: processes of the pool that mapped stages share.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
 
     def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
         return self.map(stage, root, job, [inputs])[0]
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
-        task = TASKS[stage.name]
+        with sharing(pool_size(self.workers, len(inputs))):
+            return self._map(TASKS[stage.name], root, job, inputs)
+
+    def _map(self, task: StageTask, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
         states = _run(task, root, job, inputs)
         results = [_result(state) for state in states]
         # A hit does not look at the files: those that are gone or damaged are made again.

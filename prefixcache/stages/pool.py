@@ -19,6 +19,11 @@ def default_workers() -> int:
     return min(os.cpu_count() or 1, 8)
 
 
+def pool_size(workers: int, calls: int) -> int:
+    """Workers worth starting: a process takes seconds to start, as long as two shards take to build."""
+    return 1 if calls <= 2 else min(workers, calls)
+
+
 def _end_with_parent(parent: int) -> None:
     """A worker whose parent was killed ends too, so that kill -9 leaves no orphans."""
 

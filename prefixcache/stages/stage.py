@@ -13,7 +13,7 @@ import orjson
 
 from prefixcache.artifact import Artifact
 from prefixcache.stages.job import Job
-from prefixcache.stages.pool import worker_pool
+from prefixcache.stages.pool import pool_size, worker_pool
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class InProcess:
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
         artifacts: list[Artifact] = []
         tell(stage.name, 0, len(inputs))
-        with worker_pool(min(self.workers, len(inputs))) as pool:
+        with worker_pool(pool_size(self.workers, len(inputs))) as pool:
             for artifact in pool.map(stage.run, [(root, job, *values) for values in inputs]):
                 artifacts.append(artifact)
                 tell(stage.name, len(artifacts), len(inputs))

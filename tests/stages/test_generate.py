@@ -169,14 +169,14 @@ def test_another_dataset_id_or_seed_or_target_has_other_content(tmp_path: Path) 
 
 
 def test_targets_of_one_config_are_paired(tmp_path: Path) -> None:
-    """RFC 3.2.4: 50/60/90 % sets of one configuration have the same lengths and groups."""
+    """RFC 3.2.4: 50/60/80 % sets of one configuration have the same lengths and groups."""
 
     def shape(ratio: float) -> list[tuple[str, int, str]]:
         result = made(tmp_path / str(ratio), prefix=MANY, target={"hit_ratio": ratio}, request_count=150)
         rows = read_jsonl(result.request_metadata)
         return [(row["request_id"], row["input_len"], row["prefix_group_id"]) for row in rows]
 
-    assert shape(0.5) == shape(0.6) == shape(0.9)
+    assert shape(0.5) == shape(0.6) == shape(0.8)
 
 
 def test_an_unreachable_target_leaves_only_the_report(tmp_path: Path) -> None:
