@@ -1,4 +1,4 @@
-"""A Prefect server of our own for one command, started in parallel with Prefect's slow imports.
+"""A Prefect server of our own for one process, started in parallel with Prefect's slow imports.
 
 Used only where no server is configured. It keeps its records in PREFECT_HOME like any local Prefect server, so
 `prefect server start` shows the runs later. It ends when its parent does, even after kill -9.
@@ -6,6 +6,7 @@ Used only where no server is configured. It keeps its records in PREFECT_HOME li
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import subprocess
@@ -15,8 +16,6 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from prefixcache.errors import EnvironmentFailure
@@ -106,24 +105,25 @@ class LocalServer:
         self._log.close()
 
 
-@contextmanager
-def prefect_server(*, quiet: bool = True) -> Iterator[None]:
-    """Prefect ready to run flows in this process: the configured server, or one of our own for this block.
+_server: LocalServer | None = None
 
-    Prefect must not have been imported before: it reads its settings at import.
+
+def ready_prefect(*, quiet: bool = True) -> None:
+    """Make Prefect ready to run flows in this process: the configured server, or one of our own until it ends.
+
+    Prefect must not have been imported before: it reads the server's address at import. Later calls cost nothing.
+
+    Raises:
+        EnvironmentFailure: our server does not start.
     """
+    global _server
     if quiet:
         os.environ.setdefault("PREFECT_LOGGING_LEVEL", "ERROR")
     if configured_api_url():
-        yield
         return
-    server = LocalServer()
-    os.environ["PREFECT_API_URL"] = server.api_url
-    try:
-        import prefect.main  # noqa: F401 - slow: meanwhile the server starts
+    _server = LocalServer()
+    atexit.register(_server.stop)
+    os.environ["PREFECT_API_URL"] = _server.api_url
+    import prefect.main  # noqa: F401 - slow: meanwhile the server starts
 
-        server.wait()
-        yield
-    finally:
-        os.environ.pop("PREFECT_API_URL", None)
-        server.stop()
+    _server.wait()

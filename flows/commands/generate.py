@@ -56,16 +56,16 @@ def build(config: Any, output: Path, *, workers: int | None, no_prefect: bool, q
             from prefixcache.pipeline import generate_prefix_cache_dataset
 
             return generate_prefix_cache_dataset(config, output, InProcess(workers or default_workers())).report
-        from flows.local_server import prefect_server
+        from flows.local_server import ready_prefect
 
-        with prefect_server():
-            from flows.generate import generate as flow
-            from flows.results import value_of
+        ready_prefect()
+        from flows.generate import generate as flow
+        from flows.results import value_of
 
-            report: dict[str, Any] = value_of(
-                flow(output=str(output.resolve()), config=config, workers=workers, return_state=True)
-            )
-            return report
+        report: dict[str, Any] = value_of(
+            flow(output=str(output.resolve()), config=config, workers=workers, return_state=True)
+        )
+        return report
 
 
 def show_verdict(report: dict[str, Any], output: Path) -> None:

@@ -100,9 +100,8 @@ def execute(
 
     with run_progress(quiet=quiet) as progress:
         if no_prefect:
-            from prefixcache.report.build import build_prefix_cache_report
-
             from prefixcache.load.run import run_benchmark
+            from prefixcache.report.build import build_prefix_cache_report
 
             options = RunOptions(urls=tuple(urls), metrics_urls=tuple(metrics_urls), **choices)
             run_benchmark(dataset, run_dir, options, progress)
@@ -130,25 +129,25 @@ def _as_flow(
     choices: dict[str, Any],
 ) -> dict[str, Any]:
     from flows.addresses import shown
-    from flows.local_server import prefect_server
+    from flows.local_server import ready_prefect
 
-    with prefect_server():
-        from flows.results import value_of
-        from flows.run import run as flow
-        from tasks.run_benchmark import watched
+    ready_prefect()
+    from flows.results import value_of
+    from flows.run import run as flow
+    from tasks.run_benchmark import watched
 
-        with watched(progress):
-            report: dict[str, Any] = value_of(
-                flow(
-                    dataset=str(dataset.resolve()),
-                    run_dir=str(run_dir.resolve()),
-                    url=shown(urls),
-                    metrics_url=shown(metrics_urls),
-                    language=language,
-                    return_state=True,
-                    **choices,
-                )
+    with watched(progress):
+        report: dict[str, Any] = value_of(
+            flow(
+                dataset=str(dataset.resolve()),
+                run_dir=str(run_dir.resolve()),
+                url=shown(urls),
+                metrics_url=shown(metrics_urls),
+                language=language,
+                return_state=True,
+                **choices,
             )
+        )
     return report
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 
 @pytest.fixture(scope="session")
-def prefect() -> Iterator[None]:
-    from flows.local_server import prefect_server
+def prefect() -> None:
+    from flows.local_server import ready_prefect
 
-    with prefect_server():
-        yield
+    ready_prefect()
