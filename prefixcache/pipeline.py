@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from prefixcache.stages.simulate import CHECK_COLLISIONS, SIMULATE
 from prefixcache.stages.stage import InProcess, Runner
 from prefixcache.stages.tokenize_sources import TOKENIZE_SOURCES
 from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
+from prefixcache.stages.workspace import WORK, exclusive
 
 STAGES = (
     PLAN_LENGTHS,
@@ -76,15 +78,20 @@ def generate_prefix_cache_dataset(
         VerdictError: the target cannot be reached and must be (only validation_report.json is written), or the built
             dataset failed its proof (no manifest is written).
     """
-    runner = runner or InProcess()
     root = output.resolve()
-    job = Job.of(config)
+    with exclusive(root):
+        return _generate(Job.of(config), root, runner or InProcess())
+
+
+def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
+    config = job.config
     lengths = runner.call(PLAN_LENGTHS, root, job)
     plan = runner.call(PLAN_PREFIXES, root, job, lengths)
     figures = read_json(plan.path(root, "plan.json"))
     if not is_good(figures["status"]) and config.validation.on_failure == "error":
+        report = write_failed_plan(root, job, plan)
         _withdraw(root)
-        raise _refused(job, write_failed_plan(root, job, plan))
+        raise _refused(job, report)
     corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
     masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
     shards = runner.map(BUILD_SHARDS, root, job, [(part, plan, corpus, masters) for part in shard_parts(root, plan)])
@@ -116,8 +123,8 @@ def _withdraw(root: Path) -> None:
     """A refused target leaves no dataset behind, not even an earlier one that would be taken for this one."""
     for name in (MANIFEST, "data.jsonl", "request_metadata.jsonl", "warmup.jsonl", "tokenizer.json"):
         (root / name).unlink(missing_ok=True)
-    for shard in (root / "shards").glob("*.parquet"):
-        shard.unlink()
+    for folder in ("shards", WORK):
+        shutil.rmtree(root / folder, ignore_errors=True)
 
 
 def _refused(job: Job, report: dict[str, Any]) -> VerdictError:

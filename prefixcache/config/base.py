@@ -31,10 +31,16 @@ def _as_written(value: Any) -> Any:
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 
+def _for_json(value: Decimal) -> float | str:
+    """A JSON number where that reads back as the same decimal, else its text."""
+    number = float(value)
+    return number if Decimal(repr(number)) == value else str(value)
+
+
 ExactDecimal = Annotated[
     Decimal,
     BeforeValidator(_as_written),
-    PlainSerializer(float, return_type=float, when_used="json"),
+    PlainSerializer(_for_json, when_used="json"),
     Field(allow_inf_nan=False, max_digits=60, decimal_places=30),
 ]
 Count = Annotated[int, Field(strict=True, ge=1, le=1 << 30)]

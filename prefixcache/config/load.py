@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from prefixcache.config.dataset import DEFAULT_BLOCK_SIZE, PrefixCacheDatasetConfig
-from prefixcache.config.messages import to_input_error
+from prefixcache.config.messages import one_line, to_input_error
 from prefixcache.errors import InputError
 
 TOP_KEY = "prefix_cache_dataset"
@@ -49,7 +49,7 @@ def load_config(
         beside = next((key for key in raw if key != TOP_KEY), None)
         if beside is not None:
             raise InputError(
-                f"stands beside {TOP_KEY}", field=beside, remedy=f"indent it below {TOP_KEY}.", stage="config"
+                f"stands beside {TOP_KEY}", field=one_line(beside), remedy=f"indent it below {TOP_KEY}.", stage="config"
             )
         raw = raw[TOP_KEY]
         if not isinstance(raw, dict):
@@ -82,10 +82,14 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *other` is no key of its own
+                continue
             key = str(self.construct_object(key_node, deep=True))
             if key in seen:
                 line = key_node.start_mark.line + 1
-                raise InputError(f"stands twice, again in line {line}", field=key, remedy="keep one.", stage="config")
+                raise InputError(
+                    f"stands twice, again in line {line}", field=one_line(key), remedy="keep one.", stage="config"
+                )
             seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -193,7 +197,11 @@ def _apply_setting(raw: dict[str, Any], setting: str) -> None:
         if child is None:
             child = {}
         if not isinstance(child, dict):
-            raise InputError(f"{parent} is not a block of keys", field=f"--set {key}", remedy="name a leaf below it.")
+            raise InputError(
+                f"{one_line(parent)} is not a block of keys",
+                field=f"--set {one_line(key)}",
+                remedy="name a key that holds a block.",
+            )
         block[parent] = dict(child)
         block = block[parent]
     block[last] = value

@@ -75,6 +75,12 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     return InputError(message, field=path or None, remedy=remedy.rstrip(".") + ".", stage="config")
 
 
+def one_line(key: str) -> str:
+    """A key as it can stand in a message: short, and without line ends or control characters."""
+    text = key if key.isprintable() else repr(key)[1:-1]
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
 class _Missing(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return "an allowed value"
@@ -113,13 +119,14 @@ def _path(loc: tuple[int | str, ...], model: type[BaseModel], raw: Any) -> tuple
             value = value[part] if part < len(value) else None
             continue
         part = str(part)
+        shown = one_line(part)
         tagged = [m for m in models if part in _literals(m)]
         if tagged and len(models) > 1:
             models = tagged
             continue
         if text and not isinstance(value, dict):  # a shorthand such as `input_length: 0`: the user wrote no key below
             break
-        text += f".{part}" if text else part
+        text += f".{shown}" if text else shown
         parents = models
         annotations = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         models = [found for annotation in annotations for found in _models_in(annotation)]

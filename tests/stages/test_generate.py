@@ -16,6 +16,7 @@ from prefixcache.files import read_json, read_jsonl
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from prefixcache.stages import build_shards
 from prefixcache.stages.stage import InProcess, observing
+from prefixcache.stages.workspace import exclusive
 from tests.support.datasets import config_of, digest_of, made
 
 MANY = {
@@ -260,3 +261,24 @@ def test_progress_is_told_per_stage(tmp_path: Path) -> None:
         "validate",
         "publish",
     }
+
+
+def test_a_refused_target_leaves_nothing_but_the_report(tmp_path: Path) -> None:
+    with pytest.raises(VerdictError):
+        made(tmp_path, target={"hit_ratio": 0.99})
+    assert [path.name for path in tmp_path.iterdir()] == ["validation_report.json"]
+
+
+def test_two_makers_do_not_share_a_folder(tmp_path: Path) -> None:
+    with exclusive(tmp_path), pytest.raises(EnvironmentFailure, match="another process"):
+        made(tmp_path)
+    made(tmp_path, request_count=3)
+
+
+def test_leftovers_of_a_killed_maker_are_swept(tmp_path: Path) -> None:
+    left = [tmp_path / ".data.jsonl.99999.tmp", tmp_path / "shards" / ".requests-00000.parquet.99999.tmp"]
+    (tmp_path / "shards").mkdir()
+    for path in left:
+        path.write_text("half")
+    made(tmp_path, request_count=3)
+    assert not [path for path in left if path.exists()]

@@ -1,0 +1,162 @@
+"""A run directory as data: what was planned, what was sent, what the server's counters say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from prefixcache.analysis.tables import (
+    PLAN_COLUMNS,
+    RESULT_COLUMNS,
+    SAMPLE_COLUMNS,
+    Table,
+    empty_table,
+    read_table,
+)
+from prefixcache.errors import InputError
+from prefixcache.files import read_json
+
+_PASSES_OF_MODE = {
+    "progressive_prefix_fill": ("cold",),
+    "cold": ("cold",),
+    "warmup": ("hot",),
+    "hot": ("hot",),
+    "compare": ("cold", "hot"),
+}
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """Everything a report is made of. Files that a broken-off run did not write are empty here.
+
+    Args:
+        path: the directory.
+        manifest, validation: of the dataset.
+        plan: one row per request in send order (``PLAN_COLUMNS``).
+        results: one row per answer (``RESULT_COLUMNS``); ``results_complete`` is False if the run broke off.
+        samples: polled gauges.
+        run: run.json.
+        counters, performance: pass name → its entry in prefix_cache_metrics.json, performance_metrics.json.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+    validation: dict[str, Any]
+    plan: pl.DataFrame
+    results: pl.DataFrame
+    samples: pl.DataFrame
+    results_complete: bool
+    run: dict[str, Any] = field(default_factory=dict)
+    counters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    performance: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """Planned passes in the order in which they run."""
+        planned = tuple(str(p["name"]) for p in self.manifest.get("passes") or ())
+        mode = str(self.manifest.get("execution_mode"))
+        return planned or _PASSES_OF_MODE.get(mode) or tuple(self.counters) or ("cold",)
+
+    @property
+    def target(self) -> float | None:
+        """Target hit ratio, 0-1; None where the dataset has none (replay)."""
+        value = self.part("target").get("hit_ratio")
+        return None if value is None else float(value)
+
+    @property
+    def target_pass(self) -> str:
+        """The pass whose ratio the target constrains: hot for ``static_prefix_ratio``, else cold (domain.md 4)."""
+        wanted = "hot" if self.part("target").get("semantics") == "static_prefix_ratio" else "cold"
+        return wanted if wanted in self.passes else self.passes[0]
+
+    @property
+    def status(self) -> str:
+        """``complete``, ``partial`` or ``failed``; a run without its run.json is partial."""
+        status = str(self.run.get("status") or "partial")
+        return status if self.results_complete or status != "complete" else "partial"
+
+    def part(self, name: str) -> dict[str, Any]:
+        """A nested part of the manifest, empty if absent."""
+        value = self.manifest.get(name)
+        return value if isinstance(value, dict) else {}
+
+    def expected_column(self, pass_name: str) -> pl.Series:
+        """Designed hit tokens of each request in a pass, in send order."""
+        own = f"expected_hit_len_{pass_name}"
+        if own in self.plan.columns and self.plan[own].null_count() < self.plan.height:
+            return self.plan[own]
+        return self.plan["expected_hit_len"]
+
+    def measured(self, pass_name: str) -> pl.DataFrame:
+        """The plan's rows in send order with ``expected`` and the answers of a pass (null where nothing was sent)."""
+        answers = self.results.filter((pl.col("pass") == pass_name) & (pl.col("phase") == "measured"))
+        answers = answers.unique("request_id", keep="last", maintain_order=True)
+        own = answers.drop("pass", "phase", "prefix_group_id", "planned_dp_id", "input_len")
+        plan = self.plan.with_columns(self.expected_column(pass_name).alias("expected"))
+        return plan.join(own, on="request_id", how="left", maintain_order="left")
+
+
+def load_run(path: Path) -> RunDirectory:
+    """Read a run directory (docs/architecture.md).
+
+    Raises:
+        InputError: it is not a run directory, or a file in it cannot be read.
+    """
+    dataset, runtime = path / "dataset", path / "runtime"
+    if not runtime.is_dir() or not (dataset / "manifest.json").is_file():
+        raise _not_a_run(path, "it lacks dataset/manifest.json or runtime/")
+    plan_file = dataset / "request_metadata.jsonl"
+    if not plan_file.is_file():
+        raise _not_a_run(path, "dataset/request_metadata.jsonl is missing")
+    plan = read_table(plan_file, PLAN_COLUMNS).frame.sort("order_index", maintain_order=True)
+    if plan.is_empty():
+        raise _not_a_run(path, "dataset/request_metadata.jsonl has no request")
+    results, whole = _growing(runtime / "request_results.jsonl", RESULT_COLUMNS)
+    samples, _ = _growing(runtime / "metrics_samples.jsonl", SAMPLE_COLUMNS)
+    return RunDirectory(
+        path=path,
+        manifest=_json(dataset / "manifest.json"),
+        validation=_json(dataset / "validation_report.json"),
+        plan=plan,
+        results=results.frame,
+        samples=samples.frame,
+        results_complete=whole and not results.cut,
+        run=_json(runtime / "run.json"),
+        counters=_by_pass(_json(runtime / "prefix_cache_metrics.json")),
+        performance=_by_pass(_json(runtime / "performance_metrics.json")),
+    )
+
+
+def _growing(path: Path, columns: Any) -> tuple[Table, bool]:
+    """A file that a run appends to, or what a broken-off run left of it; the flag says which."""
+    if path.is_file():
+        return read_table(path, columns), True
+    partial = path.with_name(f"{path.name}.partial")
+    return (read_table(partial, columns) if partial.is_file() else empty_table(columns)), False
+
+
+def _json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        value = read_json(path)
+    except orjson.JSONDecodeError:
+        raise _not_a_run(path.parent.parent, f"{path.parent.name}/{path.name} is not JSON") from None
+    return value if isinstance(value, dict) else {}
+
+
+def _by_pass(file: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {str(entry["pass"]): entry for entry in file.get("passes") or () if "pass" in entry}
+
+
+def _not_a_run(path: Path, what: str) -> InputError:
+    return InputError(
+        f"{path} is not a readable run directory: {what}",
+        field="run_dir",
+        remedy="Give the directory that `prefixcache run` wrote (--run-dir).",
+        stage="report",
+    )

@@ -1,0 +1,44 @@
+"""The output folder while a dataset is made in it: one maker at a time, no leftovers of killed ones."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prefixcache.errors import EnvironmentFailure
+
+WORK = ".work"
+LOCK = f"{WORK}/lock"
+
+
+@contextmanager
+def exclusive(root: Path) -> Iterator[None]:
+    """Hold the folder. The lock is the operating system's, so it ends with the process however that ends.
+
+    Raises:
+        EnvironmentFailure: another process is making a dataset in this folder.
+    """
+    path = root / LOCK
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EnvironmentFailure(
+                f"another process is making a dataset in {root.name}",
+                field="--output",
+                remedy="wait for it, or name another folder.",
+            ) from None
+        except OSError:
+            pass  # a file system without locks: the user is trusted not to start two
+        _sweep(root)
+        yield
+
+
+def _sweep(root: Path) -> None:
+    """Half-written files of processes that were killed: nobody else writes here while the lock is held."""
+    for folder in (root, root / "shards", root / WORK, *(root / WORK).glob("*/")):
+        for path in folder.glob(".*.tmp"):
+            path.unlink(missing_ok=True)
