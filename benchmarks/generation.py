@@ -137,8 +137,8 @@ def row(case: Case, results: list[Measured]) -> str:
     rate = results[0].tokens / middle / 1e6
     peak = max(result.mib for result in results)
     return (
-        f"| {case.title} | {results[0].tokens / 1e6:.2f} M | {middle:.3g} s | {seconds[0]:.3g} – {seconds[-1]:.3g} s "
-        f"| {rate:.3g} M/s | {peak:.0f} MiB |"
+        f"| {case.title} | {results[0].tokens / 1e6:.2f} M | {middle:.2f} s | {seconds[0]:.2f} – {seconds[-1]:.2f} s "
+        f"| {rate:,.2f} M | {peak:.0f} MiB |"
     )
 
 
