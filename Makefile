@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: env check test test-unit test-engine test-browser demo lock clean
+.PHONY: env check test demo bench lock clean
 
 env: $(STAMP)
 
@@ -31,7 +31,7 @@ check: env
 	$(BIN)/python -m tests.imports
 
 test: env
-	$(BIN)/pytest -q -n $(PYTEST_WORKERS)
+	$(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadgroup
 
 demo: env
 	$(BIN)/prefixcache demo

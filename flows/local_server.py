@@ -118,7 +118,8 @@ def ready_prefect(*, quiet: bool = True) -> None:
     """
     global _server
     if quiet:
-        os.environ.setdefault("PREFECT_LOGGING_LEVEL", "ERROR")
+        # Logs go to the server, where the UI shows them; the terminal has our own progress.
+        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     if configured_api_url():
         return
     _server = LocalServer()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prefect import State
+from prefect.results import get_result_store
 
 from prefixcache.artifact import Artifact
 from prefixcache.errors import PrefixCacheError
@@ -18,6 +19,7 @@ from tasks.build_shards import build_shards
 from tasks.check_collisions import check_collisions
 from tasks.plan_lengths import plan_lengths
 from tasks.plan_prefixes import plan_prefixes
+from tasks.policy import StagePolicy
 from tasks.publish import publish
 from tasks.simulate import simulate
 from tasks.stage_task import StageTask
@@ -58,28 +60,35 @@ class AsTasks:
             return self._map(TASKS[stage.name], root, job, inputs)
 
     def _map(self, task: StageTask, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
-        states = _run(task, root, job, inputs)
-        results = [_result(state) for state in states]
-        # A hit does not look at the files: those that are gone or damaged are made again.
-        again = [i for i, state in enumerate(states) if state.name == "Cached" and not results[i].intact(root)]
-        if again:
-            fresh = _run(task.with_options(refresh_cache=True), root, job, [inputs[i] for i in again])
-            for i, state in zip(again, fresh, strict=True):
-                results[i] = _result(state)
-        return results
+        tell(task.name, 0, len(inputs))
+        if len(inputs) == 1:
+            states = [_unless_damaged(task, root, job, inputs[0])(root, job, inputs[0], return_state=True)]
+            tell(task.name, 1, 1)
+        else:
+            futures = [_unless_damaged(task, root, job, values).submit(root, job, values) for values in inputs]
+            for done, future in enumerate(futures, 1):
+                future.wait()
+                tell(task.name, done, len(inputs))
+            states = [future.state for future in futures]
+        return [_result(state) for state in states]
 
 
-def _run(task: StageTask, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[State[Any]]:
-    tell(task.name, 0, len(inputs))
-    if len(inputs) == 1:
-        states = [task(root, job, inputs[0], return_state=True)]
-        tell(task.name, 1, 1)
-        return states
-    futures = [task.submit(root, job, values) for values in inputs]
-    for done, future in enumerate(futures, 1):
-        future.wait()
-        tell(task.name, done, len(inputs))
-    return [future.state for future in futures]
+def _unless_damaged(task: StageTask, root: Path, job: Job, inputs: tuple[Any, ...]) -> StageTask:
+    """The task, told to run anew where its cached artifact is not intact: a hit itself does not look at the files."""
+    policy = task.cache_policy
+    assert isinstance(policy, StagePolicy) and policy.stage is not None
+    key = policy.stage.key(job, inputs)
+    # Outside of an event loop Prefect's methods run to their end; their types allow for the other case too.
+    store: Any = get_result_store().update_for_task(task)
+    if not store.exists(key):
+        return task
+    try:
+        known = store.read(key).result
+    except Exception:  # a record cut off by a kill, or of another version: whatever it is, it is no result
+        known = None
+    if isinstance(known, Artifact) and known.intact(root):
+        return task
+    return task.with_options(refresh_cache=True)
 
 
 def _result(state: State[Any]) -> Artifact:
