@@ -19,7 +19,7 @@ def leading_hits(keys: Sequence[U64], lengths: NDArray[np.int64], unit: int) -> 
     """Hit tokens of each prompt, in arrival order.
 
     Args:
-        keys: chained block keys per prompt (:mod:`prefixcache.cache.blocks`), in arrival order.
+        keys: chained block keys per prompt, in arrival order (:mod:`prefixcache.cache.blocks`).
         lengths: tokens per prompt; the last token is always recomputed.
         unit: tokens per block.
 
