@@ -11,9 +11,9 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.states import Failed
-from prefixcache.report.build import build_prefix_cache_report
 
 from prefixcache.errors import PrefixCacheError
+from prefixcache.report.build import build_prefix_cache_report
 
 
 @task(name="build_report", cache_policy=NO_CACHE, persist_result=False, log_prints=False)

@@ -23,7 +23,7 @@ def leading_hits(keys: Sequence[U64], lengths: NDArray[np.int64], unit: int) -> 
         lengths: tokens per prompt; the last token is always recomputed.
         unit: tokens per block.
 
-    Depth by depth: a prompt hits where its key was first seen at an earlier prompt. Prompts that share their prefix with
+    Depth by depth: a prompt hits where its key was first seen at an earlier one. Prompts that share their prefix with
     no other drop out, so the work is the number of shared blocks, not of all.
     """
     depth_hits = np.zeros(len(keys), dtype=np.int64)
