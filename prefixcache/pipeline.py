@@ -15,6 +15,7 @@ from prefixcache.stages.build_shards import BUILD_SHARDS, shard_parts
 from prefixcache.stages.job import Job
 from prefixcache.stages.plan_lengths import PLAN_LENGTHS
 from prefixcache.stages.plan_prefixes import PLAN_PREFIXES
+from prefixcache.stages.probe_tokenizer import PROBE_TOKENIZER
 from prefixcache.stages.publish import MANIFEST, PUBLISH
 from prefixcache.stages.simulate import CHECK_COLLISIONS, SIMULATE
 from prefixcache.stages.stage import InProcess, Runner
@@ -23,6 +24,7 @@ from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
 from prefixcache.stages.workspace import WORK, exclusive
 
 STAGES = (
+    PROBE_TOKENIZER,
     PLAN_LENGTHS,
     PLAN_PREFIXES,
     TOKENIZE_SOURCES,
@@ -85,8 +87,9 @@ def generate_prefix_cache_dataset(
 
 def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     config = job.config
-    lengths = runner.call(PLAN_LENGTHS, root, job)
-    plan = runner.call(PLAN_PREFIXES, root, job, lengths)
+    frame = runner.call(PROBE_TOKENIZER, root, job)
+    lengths = runner.call(PLAN_LENGTHS, root, job, frame)
+    plan = runner.call(PLAN_PREFIXES, root, job, frame, lengths)
     figures = read_json(plan.path(root, "plan.json"))
     if not is_good(figures["status"]) and config.validation.on_failure == "error":
         report = write_failed_plan(root, job, plan)

@@ -20,6 +20,7 @@ from tasks.check_collisions import check_collisions
 from tasks.plan_lengths import plan_lengths
 from tasks.plan_prefixes import plan_prefixes
 from tasks.policy import StagePolicy
+from tasks.probe_tokenizer import probe_tokenizer
 from tasks.publish import publish
 from tasks.simulate import simulate
 from tasks.stage_task import StageTask
@@ -29,6 +30,7 @@ from tasks.validate import validate
 TASKS: dict[str, StageTask] = {
     task.name: task
     for task in (
+        probe_tokenizer,
         plan_lengths,
         plan_prefixes,
         tokenize_sources,

@@ -10,15 +10,16 @@ import polars as pl
 from prefixcache.artifact import Artifact
 from prefixcache.files import replacing
 from prefixcache.stages.job import Job
+from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
 from prefixcache.workload.plan import Shape, draw_shape
 
 PATH = ".work/lengths.parquet"
 
 
-def plan_lengths(root: Path, job: Job) -> Artifact:
+def plan_lengths(root: Path, job: Job, frame: Artifact) -> Artifact:
     """lengths.parquet: ``input_len, output_len`` (int64) and ``group`` (int32), one row per request."""
-    shape = draw_shape(job.config)
+    shape = draw_shape(job.config, read_frame(frame.path(root)))
     frame = pl.DataFrame({"input_len": shape.lengths, "output_len": shape.outputs, "group": shape.groups})
     with replacing(root / PATH) as file:
         frame.write_parquet(file)
@@ -34,4 +35,4 @@ def read_shape(path: Path) -> Shape:
     )
 
 
-PLAN_LENGTHS = Stage("plan_lengths", 1, plan_lengths)
+PLAN_LENGTHS = Stage("plan_lengths", 2, plan_lengths)

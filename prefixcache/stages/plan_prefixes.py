@@ -14,6 +14,7 @@ from prefixcache.content.branches import number_branches
 from prefixcache.files import replacing, write_json
 from prefixcache.stages.job import Job
 from prefixcache.stages.plan_lengths import read_shape
+from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
 from prefixcache.workload.plan import Plan, plan_dataset
 from prefixcache.workload.plan_report import plan_report
@@ -21,13 +22,14 @@ from prefixcache.workload.plan_report import plan_report
 PLAN, WARMUP, REPORT = ".work/plan.parquet", ".work/plan_warmup.parquet", ".work/plan.json"
 
 
-def plan_prefixes(root: Path, job: Job, lengths: Artifact) -> Artifact:
+def plan_prefixes(root: Path, job: Job, frame: Artifact, lengths: Artifact) -> Artifact:
     """plan.parquet (requests in send order), plan_warmup.parquet (one row per lane) and plan.json (figures)."""
-    plan = plan_dataset(job.config, read_shape(lengths.path(root)))
+    around = read_frame(frame.path(root))
+    plan = plan_dataset(job.config, read_shape(lengths.path(root)), around)
     requests, warmup = plan_tables(job.config, plan)
-    for frame, path in ((requests, PLAN), (warmup, WARMUP)):
+    for table, path in ((requests, PLAN), (warmup, WARMUP)):
         with replacing(root / path) as file:
-            frame.write_parquet(file)
+            table.write_parquet(file)
     write_json(root / REPORT, plan_report(job.config, plan))
     return Artifact.of("plan", root, [PLAN, WARMUP, REPORT], len(requests))
 
@@ -73,4 +75,4 @@ def plan_tables(config: PrefixCacheDatasetConfig, plan: Plan) -> tuple[pl.DataFr
     return pl.DataFrame(columns), pl.DataFrame({k: np.asarray(v, dtype=np.int64) for k, v in warmup.items()})
 
 
-PLAN_PREFIXES = Stage("plan_prefixes", 1, plan_prefixes)
+PLAN_PREFIXES = Stage("plan_prefixes", 2, plan_prefixes)

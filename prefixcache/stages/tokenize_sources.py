@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from prefixcache.artifact import Artifact
-from prefixcache.config.content import TokenizerConfig
 from prefixcache.content.corpus import Corpus, build_corpus
 from prefixcache.content.seams import Seams, probe_seams
 from prefixcache.content.sources import load_source
-from prefixcache.content.tokenizer import Tokenizer, load_tokenizer
-from prefixcache.errors import InputError
 from prefixcache.files import replacing, write_bytes, write_json
 from prefixcache.stages.job import Job
+from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 
 FOLDER = ".work/corpus"
 SEAMS, FACTS, TOKENIZER = f"{FOLDER}/seams.parquet", f"{FOLDER}/corpus.json", f"{FOLDER}/tokenizer.json"
 FEWEST_SYNTHETIC = 4_000  # samples, about half a million tokens
 SAMPLE_TOKENS = 64  # a synthetic sample has at least about this many
-
-
-@lru_cache(maxsize=2)
-def cached_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
-    """Loading takes seconds; stages in one process share it."""
-    return load_tokenizer(config)
 
 
 def tokenize_sources(root: Path, job: Job, lengths: Artifact) -> Artifact:
@@ -42,12 +33,6 @@ def tokenize_sources(root: Path, job: Job, lengths: Artifact) -> Artifact:
     longest = int(pl.read_parquet(lengths.path(root))["input_len"].max())  # type: ignore[arg-type]
     source = load_source(config.suffix, count=max(FEWEST_SYNTHETIC, 4 * longest // SAMPLE_TOKENS), seed=config.seed)
     tokenizer = cached_tokenizer(config.tokenizer)
-    if tokenizer.tail:
-        raise _not_yet(f"{tokenizer.name} adds tokens after a text")
-    if len(tokenizer.head) >= config.unit:
-        raise _not_yet(
-            f"{tokenizer.name} adds {len(tokenizer.head)} tokens before a text and the hit unit is no longer"
-        )
     seams = probe_seams(tokenizer)
     corpus = build_corpus(source.samples, tokenizer, seams, config.seed)
     corpus.save(root / FOLDER)
@@ -69,15 +54,6 @@ def tokenize_sources(root: Path, job: Job, lengths: Artifact) -> Artifact:
     write_json(root / FACTS, facts)
     files = [*(f"{FOLDER}/{name}" for name in Corpus.FILES), SEAMS, FACTS, TOKENIZER]
     return Artifact.of("corpus", root, files, len(corpus))
-
-
-def _not_yet(what: str) -> InputError:
-    return InputError(
-        f"{what}; this is not yet supported",
-        field="tokenizer.path",
-        remedy="use a tokenizer that adds at most a beginning token.",
-        stage="tokenize_sources",
-    )
 
 
 def _save_seams(path: Path, seams: Seams) -> None:

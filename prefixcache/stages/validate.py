@@ -12,8 +12,8 @@ from prefixcache.content.audit import Audit, audit_prompts
 from prefixcache.dataset.shards import token_ids
 from prefixcache.files import read_json, write_json
 from prefixcache.stages.job import Job
+from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
-from prefixcache.stages.tokenize_sources import cached_tokenizer
 from prefixcache.workload.plan_report import FAIL, PASS, WARNING
 
 REPORT = "validation_report.json"

@@ -14,6 +14,7 @@ from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.config.lengths import ExplicitLength
 from prefixcache.errors import InputError
 from prefixcache.workload.budget import goal_units, split_budget
+from prefixcache.workload.frame import Frame
 from prefixcache.workload.groups import assign_groups, group_counts
 from prefixcache.workload.lanes import Lanes
 from prefixcache.workload.lengths import draw_lengths
@@ -22,6 +23,7 @@ from prefixcache.workload.proportional import plan_units
 from prefixcache.workload.routing import route
 
 Tokens = NDArray[np.int64]
+NO_FRAME = Frame()
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Plan:
         return result
 
 
-def draw_shape(config: PrefixCacheDatasetConfig) -> Shape:
+def draw_shape(config: PrefixCacheDatasetConfig, frame: Frame = NO_FRAME) -> Shape:
     """Lengths, output lengths and groups.
 
     Raises:
@@ -71,6 +73,17 @@ def draw_shape(config: PrefixCacheDatasetConfig) -> Shape:
     lengths = draw_lengths(config.input_length, count, config.seed)
     outputs = draw_lengths(config.output_length, len(lengths), config.seed, field="output_length")
     groups = assign_groups(group_counts(config.prefix, len(lengths)), config.seed)
+    short = np.flatnonzero(lengths < frame.shortest)
+    if len(short):
+        first = int(short[0])
+        raise InputError(
+            f"{len(short)} requests are shorter than the {frame.shortest} tokens that head, tail and one token of "
+            f"their own take; the first, request {first}, has {lengths[first]}",
+            field="input_length",
+            remedy=f"ask for at least {frame.shortest} tokens.",
+            stage="plan_lengths",
+            dataset_id=config.dataset_id,
+        )
     if config.max_model_len is not None:
         over = np.flatnonzero(lengths + outputs > config.max_model_len)
         if len(over):
@@ -100,7 +113,7 @@ def ceilings_of(lengths: Tokens, unit: int, non_shared: int) -> Tokens:
     return np.maximum(lengths - max(non_shared, 1), 0) // unit
 
 
-def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None) -> Plan:
+def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, frame: Frame = NO_FRAME) -> Plan:
     """Plan prefixes so that the hits of the target's pass are the multiple of the unit nearest to the target.
 
     An unreachable target gives the best plan, with ``reachable`` false.
@@ -112,7 +125,7 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None) -
         raise InputError(
             "per_group targets are not yet supported", field="target.scope", remedy="use scope: global for now."
         )
-    shape = shape or draw_shape(config)
+    shape = shape or draw_shape(config, frame)
     lengths, groups, unit = shape.lengths, shape.groups, config.unit
     cold = config.target_pass == "cold"
     order = _order(config, shape, np.zeros_like(lengths))

@@ -12,7 +12,7 @@ from prefixcache.stages import build_shards
 from tests.support.datasets import config_of, digest_of, made
 
 pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("prefect")]
-STAGES = 9
+STAGES = 10
 
 
 @pytest.fixture

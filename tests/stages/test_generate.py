@@ -251,6 +251,7 @@ def test_progress_is_told_per_stage(tmp_path: Path) -> None:
     with observing(lambda *event: seen.append(event)):
         generate_prefix_cache_dataset(config_of(request_count=5), tmp_path, InProcess(2))
     assert {name for name, done, total in seen if done == total} == {
+        "probe_tokenizer",
         "plan_lengths",
         "plan_prefixes",
         "tokenize_sources",
