@@ -20,10 +20,10 @@ PATH = ".work/lengths.parquet"
 def plan_lengths(root: Path, job: Job, frame: Artifact) -> Artifact:
     """lengths.parquet: ``input_len, output_len`` (int64) and ``group`` (int32), one row per request."""
     shape = draw_shape(job.config, read_frame(frame.path(root)))
-    frame = pl.DataFrame({"input_len": shape.lengths, "output_len": shape.outputs, "group": shape.groups})
+    table = pl.DataFrame({"input_len": shape.lengths, "output_len": shape.outputs, "group": shape.groups})
     with replacing(root / PATH) as file:
-        frame.write_parquet(file)
-    return Artifact.of("lengths", root, [PATH], len(frame))
+        table.write_parquet(file)
+    return Artifact.of("lengths", root, [PATH], len(table))
 
 
 def read_shape(path: Path) -> Shape:
