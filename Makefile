@@ -33,6 +33,9 @@ check: env
 test: env
 	$(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadgroup
 
+bench: env   ## the README's figures
+	$(BIN)/python -m benchmarks.generation
+
 demo: env
 	$(BIN)/prefixcache demo
 
