@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from flows.commands.demo import demo
@@ -19,6 +21,25 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from prefixcache.version import GENERATOR_VERSION, PACKAGE_VERSION
+
+        typer.echo(f"prefixcache {PACKAGE_VERSION} (generator {GENERATOR_VERSION})")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Request datasets whose prefix-cache hit rate is planned and proven, run and explained."""
+
+
 for command in (generate, plan, validate, run, report, serve, demo):
     app.command()(command)
 

@@ -17,7 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError
 
 DEBUG_VARIABLE = "PREFIXCACHE_DEBUG"
-out = Console(highlight=False)
+# Where stdout is no terminal, lines are as long as they are.
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 err = Console(stderr=True, highlight=False)
 
 

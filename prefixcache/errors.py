@@ -49,7 +49,9 @@ class PrefixCacheError(Exception):
         text = f"{self.field}: {self.message}" if self.field else self.message
         if where:
             text = f"[{where}] {text}"
-        return f"{text} Remedy: {self.remedy}" if self.remedy else text
+        if not self.remedy:
+            return text
+        return f"{text if text.endswith(('.', '!', '?')) else text + '.'} Remedy: {self.remedy}"
 
     def __reduce__(self) -> tuple[object, ...]:  # keyword arguments survive process pools
         return (_rebuild, (type(self), self.message, self.context()))

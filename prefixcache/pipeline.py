@@ -144,5 +144,5 @@ def _refused(job: Job, report: dict[str, Any]) -> VerdictError:
         field="target.hit_ratio",
         stage="plan_prefixes",
         dataset_id=job.config.dataset_id,
-        remedy=" ".join(hints) or "lower the target.",
+        remedy=f"lower the target, or: {hints[0]}" if hints else "lower the target.",
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from flows.commands.plan import show_plan
 from flows.console import emit_json, err, fail, out, reporting_errors, stage_progress, warn
 from flows.options import AsJson, Config, NoPrefect, Output, Settings, Sources, TokenizerOption
 from prefixcache.errors import VerdictError
@@ -33,7 +34,10 @@ def generate(
         try:
             report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json)
         except VerdictError as error:
-            fail(error, as_json=as_json, report=_written_report(output) if as_json else None)
+            refused = _written_report(output)
+            if refused and not as_json:
+                show_plan(refused)
+            fail(error, as_json=as_json, report=refused if as_json else None)
         if as_json:
             emit_json({**report, "output": str(output)})
         else:

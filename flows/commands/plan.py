@@ -52,7 +52,7 @@ def show_plan(report: dict[str, Any]) -> None:
     )
     out.print(
         f"{report['request_count']:,} requests, {report['input_tokens']:,} input tokens, "
-        f"{report['expected_hit_tokens']:,} expected hits, {report['lanes']} lanes"
+        f"{report['expected_hit_tokens']:,} expected hits, {report['lanes']} lane{'s' * (report['lanes'] != 1)}"
     )
     table = Table(
         "group", "requests", "input tokens", "expected hits", "ratio", "master prefix", "cold start", "at most"

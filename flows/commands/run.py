@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
-from flows.console import emit_json, err, out, reporting_errors
+from flows.console import emit_json, err, out, reporting_errors, warn
 from flows.options import AsJson, DatasetFolder, Language, NoPrefect
 from prefixcache.errors import InputError
 
@@ -115,6 +116,7 @@ def execute(
         from prefixcache.report.console import print_comparison
 
         print_comparison(report, out, language)
+        warn([entry[f"text_{language}"] for entry in report["warnings"]])
         out.print(f"report: {run_dir / 'report' / 'prefix_cache_report.html'}", soft_wrap=True)
     return report
 
@@ -202,5 +204,23 @@ def _dry_run(
     if as_json:
         emit_json(facts)
         return
-    for name, value in facts.items():
-        out.print(f"{name}: {value}", soft_wrap=True)
+    show_facts(facts)
+
+
+def show_facts(facts: dict[str, Any]) -> None:
+    """What a run would take, a line per figure and a block per pass."""
+    seconds = facts["estimated_time"]["seconds"]
+    time = "unknown" if seconds is None else f"about {seconds:,.0f} s"
+    out.print(f"[bold]{facts['dataset_id']}[/]  {facts['execution_mode']}, concurrency {facts['concurrency']}, "
+              f"gating {facts['gating']}", soft_wrap=True)  # fmt: skip
+    out.print(f"time: {time} ({facts['estimated_time']['assumption']})", soft_wrap=True)
+    table = Table("pass", "requests", "warmup", "input tokens", "output tokens", "expected hits", "KV tokens", "chain")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in facts["passes"]:
+        figures = ("requests", "warmup_requests", "input_tokens", "output_tokens", "expected_hit_tokens")
+        table.add_row(row["name"], *(f"{row[name]:,}" for name in figures), f"{row['kv_tokens_needed']:,}",
+                      f"{row['longest_chain']} → {row['permitted_mean_concurrency']:.1f}")  # fmt: skip
+    out.print(table)
+    out.print("[dim]KV tokens: what stays cached if nothing is evicted. chain: longest chain of gated requests → mean "
+              "concurrency it permits.[/]", soft_wrap=True)  # fmt: skip

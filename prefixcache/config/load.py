@@ -218,4 +218,11 @@ def _warnings(raw: dict[str, Any]) -> list[str]:
             "no tokenizer is given: the embedded one is used. Its datasets run on the reference engine only; "
             "name the server's with --tokenizer."
         )
+    routing = raw.get("routing")
+    scope = routing.get("cache_scope") if isinstance(routing, dict) else None
+    if scope in ("dp_local", "instance_local") and routing.get("dp_size", 1) == 1:
+        found.append(
+            f"routing.cache_scope is {scope} with dp_size 1: one cache is planned, so local scope and binding change "
+            "nothing. Write the server's number of DP ranks or instances as routing.dp_size."
+        )
     return found

@@ -63,15 +63,16 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     elif kind in ("union_tag_invalid", "union_tag_not_found"):
         modes = context.get("expected_tags", "")
         mode = value.get("mode") if isinstance(value, dict) else value
-        near = difflib.get_close_matches(str(mode), modes.replace("'", "").split(", "), n=1, cutoff=0.5)
+        near = difflib.get_close_matches(str(mode), modes.replace("'", "").split(", "), n=1, cutoff=0.6)
         message = "is missing" if mode is None else f"{_short(mode)} is not allowed"
         remedy = f"write `{near[0]}`" if near else f"write one of: {modes or ', '.join(_modes(parent, path))}"
         path += ".mode"
     else:
         remedy = REMEDIES.get(kind, "correct the value").format_map(_Missing(context))
-        message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed ({first['msg'][:200]})"
+        message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed"
     if len(findings) > 1:
-        message += f" (and {len(findings) - 1} more findings)"
+        more = len(findings) - 1
+        message += f" (and {more} more {'finding' if more == 1 else 'findings'})"
     return InputError(message, field=path or None, remedy=remedy.rstrip(".") + ".", stage="config")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -101,6 +102,7 @@ class Vocabulary:
 def _load(folder: str) -> Any:
     if not Path(folder).is_dir():
         raise InputError(f"no tokenizer folder at {folder}", field="tokenizer", stage="reference engine")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it would report that no deep-learning library is there
     from transformers import AutoTokenizer  # seconds of import time, not to be paid by whoever imports the package
 
     try:

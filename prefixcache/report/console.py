@@ -54,16 +54,16 @@ def _rows(words: Tables, figures: dict[str, Any]) -> list[tuple[str, ...]]:
     construction = _deviation(words, figures, "construction")
     runtime = _deviation(words, figures, "runtime")
     return [
-        (words.word("target"), percent(figures["target_hit_ratio"], none), "", "", ""),
+        (words.word("target.short"), percent(figures["target_hit_ratio"], none), "", "", ""),
         (
-            words.word("designed"),
+            words.word("designed.short"),
             percent(figures["designed_hit_ratio"], none),
             count(figures["expected_hit_tokens"], none),
             count(figures["input_tokens"], none),
             construction,
         ),
         (
-            words.word("measured"),
+            words.word("measured.short"),
             words.mark(figures, percent(figures["actual_hit_rate"], none)),
             count(figures["measured_hit_tokens"], none),
             count(figures["measured_query_tokens"], none),

@@ -58,7 +58,8 @@ def test_the_three_files_load_and_plan_to_pass(name: str) -> None:
     assert config.target.hit_ratio == Decimal("0.50")
     assert config.suffix.source == ("synthetic" if "multi" in name else "gsm8k")  # the third file names none
     assert config.validation.pass_tolerance == Decimal("0.01")
-    assert len(loaded.warnings) == 1
+    # The third file speaks of DP-local caches without saying how many there are.
+    assert len(loaded.warnings) == (2 if "multi" in name else 1)
     assert "--tokenizer" in loaded.warnings[0]
     plan = plan_dataset(config)
     report = plan_report(config, plan)

@@ -446,13 +446,13 @@ def test_an_unknown_key_names_the_nearest_right_one(block: str, typo: str, right
     ],
 )
 def test_the_nearest_key_is_one_of_the_length_mode(length: dict[str, Any], typo: str, right: str) -> None:
-    with pytest.raises(InputError, match=rf"input_length\.{typo}: unknown key Remedy: write `{right}`"):
+    with pytest.raises(InputError, match=rf"input_length\.{typo}: unknown key\. Remedy: write `{right}`"):
         parse_config(merged({"input_length": {**length, typo: 1}}))
 
 
 def test_the_nearest_key_inside_a_bin() -> None:
     bins = [{"range": [1, 2], "weight": 1}, {"range": [2, 3], "weight": 1, "wieght": 2}]
-    with pytest.raises(InputError, match=r"input_length\.bins\[1\]\.wieght: unknown key Remedy: write `weight`"):
+    with pytest.raises(InputError, match=r"input_length\.bins\[1\]\.wieght: unknown key\. Remedy: write `weight`"):
         parse_config(merged({"input_length": {"mode": "histogram", "bins": bins}}))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,12 @@ def run_flow(output: Path, **changes: Any) -> tuple[Any, dict[str, list[str]]]:
     assert isinstance(state, State)
     with get_client(sync_client=True) as client:
         identity = FlowRunFilter(id=FlowRunFilterId(any_=[state.state_details.flow_run_id]))
-        runs = client.read_task_runs(flow_run_filter=identity)
+        deadline = time.monotonic() + 60
+        while True:  # states reach the server by way of its event queue
+            runs = client.read_task_runs(flow_run_filter=identity)
+            if all(run.state is not None and run.state.is_final() for run in runs) or time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
     names: dict[str, list[str]] = {}
     for run in runs:
         names.setdefault(run.name.rsplit("-", 1)[0], []).append(run.state_name or "")
