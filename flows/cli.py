@@ -36,8 +36,14 @@ def _common(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what each stage found, on stderr.")] = False,
 ) -> None:
     """Request datasets whose prefix-cache hit rate is planned and proven, run and explained."""
+    if verbose:
+        import logging
+
+        logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
+        logging.getLogger("prefixcache").setLevel(logging.INFO)
 
 
 for command in (generate, plan, validate, run, report, serve, demo):

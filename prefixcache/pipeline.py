@@ -10,6 +10,7 @@ from typing import Any
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.errors import VerdictError
 from prefixcache.files import read_json
+from prefixcache.logs import log, percent
 from prefixcache.stages.build_masters import BUILD_MASTERS
 from prefixcache.stages.build_shards import BUILD_SHARDS, shard_parts
 from prefixcache.stages.job import Job
@@ -17,11 +18,13 @@ from prefixcache.stages.plan_lengths import PLAN_LENGTHS
 from prefixcache.stages.plan_prefixes import PLAN_PREFIXES
 from prefixcache.stages.probe_tokenizer import PROBE_TOKENIZER
 from prefixcache.stages.publish import MANIFEST, PUBLISH
+from prefixcache.stages.record import Recorded, keeping_context
 from prefixcache.stages.simulate import CHECK_COLLISIONS, SIMULATE
 from prefixcache.stages.stage import InProcess, Runner
 from prefixcache.stages.tokenize_sources import TOKENIZE_SOURCES
 from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
 from prefixcache.stages.workspace import WORK, exclusive
+from prefixcache.version import GENERATOR_VERSION
 
 STAGES = (
     PROBE_TOKENIZER,
@@ -81,8 +84,11 @@ def generate_prefix_cache_dataset(
             dataset failed its proof (no manifest is written).
     """
     root = output.resolve()
-    with exclusive(root):
-        return _generate(Job.of(config), root, runner or InProcess())
+    job = Job.of(config)
+    log("config").info("dataset %s: configuration %s", config.dataset_id, job.fingerprint(content_only=False)[:16])
+    recorded = Recorded(runner or InProcess())
+    with exclusive(root), keeping_context(root, job, recorded):
+        return _generate(job, root, recorded)
 
 
 def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
@@ -91,10 +97,12 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     lengths = runner.call(PLAN_LENGTHS, root, job, frame)
     plan = runner.call(PLAN_PREFIXES, root, job, frame, lengths)
     figures = read_json(plan.path(root, "plan.json"))
+    _log_plan(figures)
     if not is_good(figures["status"]) and config.validation.on_failure == "error":
         report = write_failed_plan(root, job, plan)
         _withdraw(root)
         raise _refused(job, report)
+    _retire(root, job)
     corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
     masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
     shards = runner.map(BUILD_SHARDS, root, job, [(part, plan, corpus, masters) for part in shard_parts(root, plan)])
@@ -102,6 +110,7 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     certificate = runner.call(SIMULATE, root, job, shards)
     verdict = runner.call(VALIDATE, root, job, plan, shards, collisions, certificate)
     report = read_json(verdict.path(root))
+    _log_proof(report)
     if not _proven(report):
         (root / MANIFEST).unlink(missing_ok=True)
         raise VerdictError(
@@ -112,6 +121,40 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
         )
     runner.call(PUBLISH, root, job, corpus, shards, verdict)
     return DatasetGenerationResult(root, report)
+
+
+def _retire(root: Path, job: Job) -> None:
+    """Take back the manifest of another dataset before its files are replaced: half of each must not look whole."""
+    path = root / MANIFEST
+    try:
+        manifest = read_json(path)
+        same = manifest["config"] == job.identity and manifest["generator_version"] == GENERATOR_VERSION
+    except (OSError, ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        path.unlink(missing_ok=True)
+
+
+def _log_plan(figures: dict[str, Any]) -> None:
+    lengths = figures["input_length"]
+    log("lengths").info(
+        "dataset %s: %d requests, %d input tokens, lengths %s to %s",
+        *(figures["dataset_id"], figures["request_count"], figures["input_tokens"], lengths["min"], lengths["max"]),
+    )
+    log("planning").info(
+        "dataset %s: %s, target %s, designed %s, at most %s, %d requests adjusted",
+        *(figures["dataset_id"], figures["status"], percent(figures["target_hit_ratio"])),
+        *(percent(figures["designed_hit_ratio"]), percent(figures["max_reachable_hit_ratio"])),
+        figures["adjusted_requests"],
+    )
+
+
+def _log_proof(report: dict[str, Any]) -> None:
+    log("collisions").info("dataset %s: %s", report["dataset_id"], report["collisions"])
+    proof = {row["name"]: row["mismatched_requests"] for row in report["certificate"]["passes"]}
+    log("simulation").info(
+        "dataset %s: requests that hit otherwise than planned, per pass: %s", report["dataset_id"], proof
+    )
 
 
 def _proven(report: dict[str, Any]) -> bool:

@@ -1,0 +1,80 @@
+"""What a generation had done when it failed: the error's context and a partial manifest (RFC 3.3.23, 3.4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from prefixcache.artifact import Artifact
+from prefixcache.errors import PrefixCacheError, VerdictError
+from prefixcache.files import write_json
+from prefixcache.stages.job import Job
+from prefixcache.stages.stage import Runner, Stage
+from prefixcache.version import GENERATOR_VERSION
+
+PARTIAL_MANIFEST = "partial_manifest.json"
+
+
+class Recorded:
+    """A runner that remembers which stages have given which artifacts."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.done: list[dict[str, Any]] = []
+        self.running: str | None = None
+
+    def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
+        self.running = stage.name
+        artifact = self.runner.call(stage, root, job, *inputs)
+        self._finished(stage, [artifact])
+        return artifact
+
+    def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
+        self.running = stage.name
+        artifacts = self.runner.map(stage, root, job, inputs)
+        self._finished(stage, artifacts)
+        return artifacts
+
+    def _finished(self, stage: Stage, artifacts: list[Artifact]) -> None:
+        files = [file.model_dump() for artifact in artifacts for file in artifact.files]
+        rows = sum(artifact.rows for artifact in artifacts)
+        self.done.append({"stage": stage.name, "version": stage.version, "rows": rows, "files": files})
+        self.running = None
+
+
+@contextmanager
+def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
+    """On a failure write partial_manifest.json; it is removed when a generation starts.
+
+    A generation that is killed leaves none: nobody is there to write it. The manifest itself is written last of all, so
+    a folder with a partial manifest or with none is not taken for a dataset.
+    """
+    path = root / PARTIAL_MANIFEST
+    path.unlink(missing_ok=True)
+    try:
+        yield
+    except VerdictError:  # validation_report.json tells more
+        raise
+    except Exception as error:
+        known = isinstance(error, PrefixCacheError)
+        content = {
+            "status": "failed",
+            "dataset_id": job.config.dataset_id,
+            "generator_version": GENERATOR_VERSION,
+            "failed_stage": (error.stage if isinstance(error, PrefixCacheError) else None) or runner.running,
+            "error": {
+                "kind": type(error).__name__,
+                "message": error.message if isinstance(error, PrefixCacheError) else str(error)[:300],
+                **(error.context() if isinstance(error, PrefixCacheError) else {}),
+            },
+            "expected_error": known,
+            "finished_stages": runner.done,
+            "config": job.identity,
+        }
+        try:
+            write_json(path, content)
+        except OSError:  # a full disk: the error itself is what matters
+            path.unlink(missing_ok=True)
+        raise
