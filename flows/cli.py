@@ -7,8 +7,13 @@ from typing import Annotated
 import typer
 
 from flows.commands.demo import demo
+from flows.commands.explain import explain
+from flows.commands.export import export
 from flows.commands.generate import generate
+from flows.commands.init import init
+from flows.commands.inspect import inspect
 from flows.commands.plan import plan
+from flows.commands.reorder import reorder
 from flows.commands.report import report
 from flows.commands.run import run
 from flows.commands.serve import serve
@@ -46,7 +51,7 @@ def _common(
         logging.getLogger("prefixcache").setLevel(logging.INFO)
 
 
-for command in (generate, plan, validate, run, report, serve, demo):
+for command in (init, plan, generate, validate, inspect, reorder, run, report, export, explain, serve, demo):
     app.command()(command)
 
 

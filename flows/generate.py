@@ -6,7 +6,6 @@ Cache: every stage by its content key (`tasks.policy`); a killed run started aga
 Needs: the tokenizer and the source; no server.
 """
 
-from pathlib import Path
 from typing import Any
 
 from prefect import flow
@@ -14,6 +13,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.failures import plain_failure
+from flows.paths import local_path
 from prefixcache.config import PrefixCacheDatasetConfig, load_config
 from prefixcache.errors import InputError, PrefixCacheError
 from prefixcache.pipeline import generate_prefix_cache_dataset
@@ -49,9 +49,10 @@ def generate(
         workers: Processes that build shards; default one per CPU.
     """
     try:
+        folder = local_path(output, "output")
         chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [])
         runner = AsTasks(workers or default_workers())
-        report = generate_prefix_cache_dataset(chosen, Path(output), runner).report
+        report = generate_prefix_cache_dataset(chosen, folder, runner).report
     except PrefixCacheError as error:
         return plain_failure(error)
     create_table_artifact(
@@ -61,9 +62,9 @@ def generate(
             {
                 "dataset": chosen.dataset_id,
                 "status": report["validation_status"],
-                "target %": round(report["target_hit_ratio"] * 100, 4),
+                "target %": _rounded(report["target_hit_ratio"], 100),
                 "designed %": round(report["designed_hit_ratio"] * 100, 4),
-                "deviation pp": round(report["signed_deviation_pp"], 6),
+                "deviation pp": _rounded(report["signed_deviation_pp"], 1),
                 "requests": report["request_count"],
                 "input tokens": report["input_tokens"],
                 "expected hit tokens": report["expected_hit_tokens"],
@@ -84,4 +85,10 @@ def _configuration(
         return config
     if config_file is None or config is not None:
         raise InputError("give either `config` or `config_file`", field="config", remedy="leave one of them empty.")
-    return load_config(config_file, tokenizer=tokenizer, sources=sources, settings=settings).config
+    path = local_path(config_file, "config_file")
+    return load_config(path, tokenizer=tokenizer, sources=sources, settings=settings).config
+
+
+def _rounded(value: float | None, factor: int) -> float | None:
+    """Null where there is no target."""
+    return None if value is None else round(value * factor, 6)

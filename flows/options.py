@@ -24,4 +24,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on s
 NoPrefect = Annotated[bool, typer.Option("--no-prefect", help="Run the same stages in this process, without cache.")]
 DatasetFolder = Annotated[Path, typer.Option("--dataset", "-d", help="Folder that `generate` wrote.")]
 RunFolder = Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")]
-Language = Annotated[str, typer.Option("--lang", help="Language of the report: en or zh.")]
+Language = Annotated[
+    str, typer.Option("--lang", envvar="PREFIXCACHE_LANG", show_envvar=True, help="Language of the output: en or zh.")
+]

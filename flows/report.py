@@ -3,13 +3,13 @@
 Inputs: run folder, language. Output: the two files; a table artifact. Cache: none. Needs: nothing else.
 """
 
-from pathlib import Path
 from typing import Any, Literal
 
 from prefect import flow
 
 from flows.failures import plain_failure
 from flows.figures import publish_figures
+from flows.paths import local_path
 from flows.results import value_of
 from prefixcache.errors import PrefixCacheError
 from tasks.build_report import build_report
@@ -24,8 +24,9 @@ def report(run_dir: str, language: Literal["en", "zh"] = "en") -> Any:
         language: Language of the HTML report.
     """
     try:
-        figures = value_of(build_report(Path(run_dir), language, return_state=True))
+        folder = local_path(run_dir, "run_dir")
+        figures = value_of(build_report(folder, language, return_state=True))
     except PrefixCacheError as error:
         return plain_failure(error)
-    publish_figures(figures, Path(run_dir))
+    publish_figures(figures, folder)
     return figures

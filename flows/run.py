@@ -13,7 +13,9 @@ from prefect import flow
 from flows.addresses import real
 from flows.failures import plain_failure
 from flows.figures import publish_figures
+from flows.paths import local_path
 from flows.results import value_of
+from prefixcache.engines.http import Connection
 from prefixcache.errors import PrefixCacheError
 from prefixcache.load.options import RunOptions
 from tasks.build_report import build_report
@@ -29,9 +31,14 @@ def run(
     model: str | None = None,
     concurrency: int | None = None,
     gating: Literal["watermark", "first_token", "completion", "none"] | None = None,
-    send: Literal["text", "ids"] = "text",
+    send: Literal["auto", "text", "ids"] = "auto",
+    isolation: Literal["auto", "reset", "salt", "variant", "none"] = "auto",
+    variant_dataset: str | None = None,
     allow_residue: bool = False,
     overwrite: bool = False,
+    insecure: bool = False,
+    ca_file: str | None = None,
+    proxy: str | None = None,
     language: Literal["en", "zh"] = "en",
 ) -> Any:
     """Run a dataset against a server and compare target, design and measurement.
@@ -44,12 +51,18 @@ def run(
         model: Model name; default the server's first.
         concurrency: Requests in flight; default the dataset's.
         gating: Rule that keeps the model true under concurrency; default the dataset's.
-        send: Send prompts as text or as token ids.
+        send: Send prompts as text or as token ids; auto takes text where the dataset has it.
+        isolation: How a pass is kept apart from what was cached before it.
+        variant_dataset: Folder of a dataset of the same plan with other content, for the second pass of compare.
         allow_residue: Go on where the cache cannot be proven empty.
         overwrite: Replace the results of an earlier run in the folder.
+        insecure: Take any TLS certificate of the server.
+        ca_file: PEM file of the authorities that signed its certificate.
+        proxy: Forward proxy, without credentials.
         language: Language of the HTML report.
     """
     try:
+        folder = local_path(run_dir, "run_dir")
         options = RunOptions(
             urls=real(url),
             metrics_urls=real(metrics_url or []),
@@ -57,12 +70,15 @@ def run(
             concurrency=concurrency,
             gating=gating,
             send=send,
+            isolation=isolation,
+            variant_dataset=Path(variant_dataset) if variant_dataset else None,
             allow_residue=allow_residue,
             overwrite=overwrite,
+            connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),
         )
-        value_of(run_benchmark(Path(dataset), Path(run_dir), options, return_state=True))
-        report = value_of(build_report(Path(run_dir), language, return_state=True))
+        value_of(run_benchmark(local_path(dataset, "dataset"), folder, options, return_state=True))
+        report = value_of(build_report(folder, language, return_state=True))
     except PrefixCacheError as error:
         return plain_failure(error)
-    publish_figures(report, Path(run_dir))
+    publish_figures(report, folder)
     return report

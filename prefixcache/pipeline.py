@@ -12,17 +12,20 @@ from prefixcache.errors import VerdictError
 from prefixcache.files import read_json
 from prefixcache.logs import log, percent
 from prefixcache.stages.build_masters import BUILD_MASTERS
-from prefixcache.stages.build_shards import BUILD_SHARDS, shard_parts
+from prefixcache.stages.build_shards import BUILD_SHARDS
+from prefixcache.stages.check_collisions import CHECK_COLLISIONS
 from prefixcache.stages.job import Job
 from prefixcache.stages.plan_lengths import PLAN_LENGTHS
 from prefixcache.stages.plan_prefixes import PLAN_PREFIXES
 from prefixcache.stages.probe_tokenizer import PROBE_TOKENIZER
 from prefixcache.stages.publish import MANIFEST, PUBLISH
 from prefixcache.stages.record import Recorded, keeping_context
-from prefixcache.stages.simulate import CHECK_COLLISIONS, SIMULATE
+from prefixcache.stages.repair import Inputs, build_and_prove
+from prefixcache.stages.simulate import SIMULATE
 from prefixcache.stages.stage import InProcess, Runner
 from prefixcache.stages.tokenize_sources import TOKENIZE_SOURCES
 from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
+from prefixcache.stages.verdict_on_collisions import describe, refused
 from prefixcache.stages.workspace import WORK, exclusive
 from prefixcache.version import GENERATOR_VERSION
 
@@ -105,21 +108,23 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     _retire(root, job)
     corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
     masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
-    shards = runner.map(BUILD_SHARDS, root, job, [(part, plan, corpus, masters) for part in shard_parts(root, plan)])
-    collisions = runner.call(CHECK_COLLISIONS, root, job, shards)
-    certificate = runner.call(SIMULATE, root, job, shards)
-    verdict = runner.call(VALIDATE, root, job, plan, shards, collisions, certificate)
+    proven = build_and_prove(runner, root, job, Inputs(frame, plan, corpus, masters))
+    shards = proven.shards
+    verdict = runner.call(VALIDATE, root, job, plan, corpus, shards, proven.collisions, proven.certificate)
     report = read_json(verdict.path(root))
     _log_proof(report)
     if not _proven(report):
         (root / MANIFEST).unlink(missing_ok=True)
+        if refused(report["collisions"]):
+            _withdraw(root)
+            raise _collided(job, report["collisions"])
         raise VerdictError(
             f"the dataset is not what was planned: {report['reason']}",
             stage="validate",
             dataset_id=config.dataset_id,
             remedy="see validation_report.json; please report it, this is a defect of the generator or the tokenizer.",
         )
-    runner.call(PUBLISH, root, job, corpus, shards, verdict)
+    runner.call(PUBLISH, root, job, corpus, masters, shards, verdict)
     return DatasetGenerationResult(root, report)
 
 
@@ -161,7 +166,19 @@ def _proven(report: dict[str, Any]) -> bool:
     return bool(
         report["certificate"]["holds"]
         and not report["audit"]["differing_prompts"]
-        and not report["collisions"]["first_non_shared_block_duplicates"]
+        and not refused(report["collisions"])
+    )
+
+
+def _collided(job: Job, result: dict[str, Any]) -> VerdictError:
+    return VerdictError(
+        describe(result),
+        field="suffix.collision_detection.on_collision",
+        stage="check_collisions",
+        dataset_id=job.config.dataset_id,
+        request_id=next(iter(result["requests"]), None),
+        remedy="use longer inputs, fewer requests or a larger source, or write on_collision: accept_with_warning to "
+        "get the dataset with the hits that the simulator finds.",
     )
 
 

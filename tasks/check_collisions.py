@@ -1,6 +1,6 @@
-"""Task check_collisions (see `prefixcache.stages.simulate`)."""
+"""Task check_collisions (see `prefixcache.stages.check_collisions`)."""
 
-from prefixcache.stages.simulate import CHECK_COLLISIONS
+from prefixcache.stages.check_collisions import CHECK_COLLISIONS
 from tasks.stage_task import stage_task
 
 check_collisions = stage_task(CHECK_COLLISIONS)

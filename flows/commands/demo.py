@@ -11,6 +11,7 @@ from flows.commands.generate import build, show_verdict
 from flows.commands.run import check_language, execute
 from flows.console import emit_json, err, reporting_errors
 from flows.options import AsJson, Language, NoPrefect
+from prefixcache.help.messages import language_of
 
 CONFIG = Path(__file__).parents[1] / "demo.yaml"
 PREFILL_TPS, DECODE_TPS = 40_000.0, 400.0
@@ -35,7 +36,7 @@ def demo(
         dataset = output / "demo_dataset"
         report = build(config, dataset, workers=None, no_prefect=no_prefect, quiet=as_json)
         if not as_json:
-            show_verdict(report, dataset)
+            show_verdict(report, dataset, language_of(lang))
         options = EngineOptions(
             "embedded", block_size=config.block_size, prefill_tps=PREFILL_TPS, decode_tps=DECODE_TPS
         )

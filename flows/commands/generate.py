@@ -9,8 +9,10 @@ import typer
 
 from flows.commands.plan import show_plan
 from flows.console import emit_json, err, fail, out, reporting_errors, stage_progress, warn
-from flows.options import AsJson, Config, NoPrefect, Output, Settings, Sources, TokenizerOption
+from flows.options import AsJson, Config, Language, NoPrefect, Output, Settings, Sources, TokenizerOption
 from prefixcache.errors import VerdictError
+from prefixcache.help.messages import language_of, named, reason_of, say
+from prefixcache.help.words import Language as Chosen
 
 
 def generate(
@@ -23,10 +25,12 @@ def generate(
         int | None, typer.Option("--workers", "-w", min=1, help="Processes that build shards; default one per CPU.")
     ] = None,
     no_prefect: NoPrefect = False,
+    lang: Language = "en",
     as_json: AsJson = False,
 ) -> None:
     """Build a dataset whose prefix-cache hit rate is planned and proven to the token."""
     with reporting_errors(as_json=as_json):
+        chosen = language_of(lang)
         from prefixcache.config import load_config
 
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=settings or ())
@@ -36,12 +40,12 @@ def generate(
         except VerdictError as error:
             refused = _written_report(output)
             if refused and not as_json:
-                show_plan(refused)
+                show_plan(refused, chosen)
             fail(error, as_json=as_json, report=refused if as_json else None)
         if as_json:
             emit_json({**report, "output": str(output)})
         else:
-            show_verdict(report, output)
+            show_verdict(report, output, chosen)
         if report["validation_status"] == "FAIL":
             raise typer.Exit(1)
 
@@ -72,25 +76,34 @@ def build(config: Any, output: Path, *, workers: int | None, no_prefect: bool, q
         return report
 
 
-def show_verdict(report: dict[str, Any], output: Path) -> None:
+def show_verdict(report: dict[str, Any], output: Path, lang: Chosen = "en") -> None:
     """Two lines: what was asked and built, and how it is proven."""
     colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(report["validation_status"], "red")
-    out.print(
-        f"[{colour}]{report['validation_status']}[/]  target {report['target_hit_ratio'] * 100:.4f} %, designed "
-        f"{report['designed_hit_ratio'] * 100:.4f} % ({report['signed_deviation_pp']:+.6f} pp): "
-        f"{report['expected_hit_tokens']:,} of {report['input_tokens']:,} input tokens, "
-        f"{report['request_count']:,} requests",
-        soft_wrap=True,
-    )
+    status = named("status", report["validation_status"], lang)
+    out.print(f"[{colour}]{status}[/]  {_figures(report, lang)}", soft_wrap=True)
     audit = report["audit"]
-    out.print(
-        f"certificate holds over the real token ids; {audit['prompts']:,} prompts ({audit['tokens']:,} tokens) "
-        f"re-encoded, {audit['differing_prompts']} differ",
-        soft_wrap=True,
-    )
-    out.print(f"dataset: {output}", soft_wrap=True)
+    counts = {"prompts": audit["prompts"], "tokens": audit["tokens"], "differ": audit["differing_prompts"]}
+    proof = "generate.proof" if report["certificate"]["holds"] else "generate.no_proof"
+    out.print(say(proof, lang, **{name: f"{count:,}" for name, count in counts.items()}), soft_wrap=True)
+    out.print(say("generate.dataset", lang, path=output), soft_wrap=True)
+    for text in report.get("warnings") or ():
+        err.print(f"[yellow]{say('note', lang)}[/] {text}", soft_wrap=True)
     if report.get("reason"):
-        err.print(f"[yellow]note:[/] {report['reason']}", soft_wrap=True)
+        err.print(f"[yellow]{say('note', lang)}[/] {reason_of(report, lang)}", soft_wrap=True)
+
+
+def _figures(report: dict[str, Any], lang: Chosen) -> str:
+    """What was designed, beside the target if there is one."""
+    values = {
+        "designed": f"{report['designed_hit_ratio'] * 100:.4f}",
+        "hits": f"{report['expected_hit_tokens']:,}",
+        "tokens": f"{report['input_tokens']:,}",
+        "requests": f"{report['request_count']:,}",
+    }
+    if report["target_hit_ratio"] is None:
+        return say("generate.without_target", lang, **values)
+    target, deviation = f"{report['target_hit_ratio'] * 100:.4f}", f"{report['signed_deviation_pp']:+.6f}"
+    return say("generate.verdict", lang, target=target, deviation=deviation, **values)
 
 
 def _written_report(output: Path) -> dict[str, Any] | None:

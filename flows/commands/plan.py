@@ -8,9 +8,11 @@ import typer
 from rich.table import Table
 
 from flows.console import emit_json, err, out, reporting_errors, warn
-from flows.options import AsJson, Config, Settings, Sources, TokenizerOption
+from flows.options import AsJson, Config, Language, Settings, Sources, TokenizerOption
+from prefixcache.help.messages import language_of, named, reason_of, say
+from prefixcache.help.words import Language as Chosen
 
-ASSUMPTION = "plan needs no tokenizer: it assumes that nothing stands before or after the text (K = t = 0)"
+ASSUMPTION = say("plan.assumption", "en")
 
 
 def plan(
@@ -18,10 +20,12 @@ def plan(
     tokenizer: TokenizerOption = None,
     source: Sources = None,
     settings: Settings = None,
+    lang: Language = "en",
     as_json: AsJson = False,
 ) -> None:
     """Plan a dataset and print its figures; exit 1 if the target cannot be reached."""
     with reporting_errors(as_json=as_json):
+        chosen = language_of(lang)
         from prefixcache.config import load_config
         from prefixcache.workload.plan import plan_dataset
         from prefixcache.workload.plan_report import FAIL, plan_report
@@ -34,48 +38,56 @@ def plan(
         if as_json:
             emit_json(report)
         else:
-            show_plan(report)
-            err.print(f"[dim]{ASSUMPTION}[/]", soft_wrap=True)
+            show_plan(report, chosen)
+            err.print(f"[dim]{say('plan.assumption', chosen)}[/]", soft_wrap=True)
         if report["status"] == FAIL:
             raise typer.Exit(1)
 
 
-def show_plan(report: dict[str, Any]) -> None:
+def show_plan(report: dict[str, Any], lang: Chosen = "en") -> None:
     """The plan as a table per group and a line per suggestion."""
     colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(report["status"], "red")
-    out.print(
-        f"[bold]{report['dataset_id']}[/]  [{colour}]{report['status']}[/]  "
-        f"target {_percent(report['target_hit_ratio'])}, designed {_percent(report['designed_hit_ratio'])} "
-        f"({report['signed_deviation'] * 100:+.4f} pp), "
-        f"at most {_percent(report['max_reachable_hit_ratio'])}",
-        soft_wrap=True,
-    )
-    out.print(
-        f"{report['request_count']:,} requests, {report['input_tokens']:,} input tokens, "
-        f"{report['expected_hit_tokens']:,} expected hits, {report['lanes']} lane{'s' * (report['lanes'] != 1)}"
-    )
-    table = Table(
-        "group", "requests", "input tokens", "expected hits", "ratio", "master prefix", "cold start", "at most"
-    )
+    status = named("status", report["status"], lang)
+    out.print(f"[bold]{report['dataset_id']}[/]  [{colour}]{status}[/]  {_verdict(report, lang)}", soft_wrap=True)
+    figures = {"requests": "request_count", "tokens": "input_tokens", "hits": "expected_hit_tokens", "lanes": "lanes"}
+    key = "plan.sums_one" if report["lanes"] == 1 else "plan.sums"
+    out.print(say(key, lang, **{name: f"{report[field]:,}" for name, field in figures.items()}))
+    out.print(_groups(report["groups"], lang))
+    if report["reason"]:
+        out.print(f"[red]{say('plan.why', lang)}[/] {reason_of(report, lang)}", soft_wrap=True)
+    for entry in report["suggestions"]:
+        mark = "[green]•[/]" if entry["needed"] is not None else "[dim]•[/]"
+        out.print(f"{mark} {entry['text'] if lang == 'en' else entry['text_zh']}", soft_wrap=True)
+
+
+def _verdict(report: dict[str, Any], lang: Chosen) -> str:
+    designed, maximum = _percent(report["designed_hit_ratio"]), _percent(report["max_reachable_hit_ratio"])
+    if report["target_hit_ratio"] is None:
+        return say("plan.without_target", lang, designed=designed, maximum=maximum)
+    target, deviation = _percent(report["target_hit_ratio"]), f"{report['signed_deviation'] * 100:+.4f}"
+    return say("plan.verdict", lang, target=target, designed=designed, deviation=deviation, maximum=maximum)
+
+
+def _groups(groups: list[dict[str, Any]], lang: Chosen) -> Table:
+    """A row per group; a column with targets where groups have their own."""
+    own = any(group.get("target_hit_ratio") is not None for group in groups)
+    names = ["group", "requests", "input_tokens", "expected_hits", *(["target"] if own else []), "ratio"]
+    table = Table(*(say(f"column.{name}", lang) for name in (*names, "master_prefix", "cold_start", "at_most")))
     for column in table.columns[1:]:
         column.justify = "right"
-    for group in report["groups"]:
+    for group in groups:
         table.add_row(
             group["group_id"],
             f"{group['request_count']:,}",
             f"{group['input_tokens']:,}",
             f"{group['expected_hit_tokens']:,}",
+            *([_percent(group["target_hit_ratio"])] if own else []),
             _percent(group["designed_hit_ratio"]),
             f"{group['master_prefix_len']:,}",
             f"{group['cold_start_loss']:,}",
             _percent(group["max_reachable_hit_ratio"]),
         )
-    out.print(table)
-    if report["reason"]:
-        out.print(f"[red]why:[/] {report['reason']}", soft_wrap=True)
-    for entry in report["suggestions"]:
-        mark = "[green]•[/]" if entry["needed"] is not None else "[dim]•[/]"
-        out.print(f"{mark} {entry['text']}", soft_wrap=True)
+    return table
 
 
 def _percent(ratio: float | None) -> str:

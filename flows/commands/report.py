@@ -10,6 +10,7 @@ import typer
 from flows.commands.run import check_language
 from flows.console import emit_json, out, reporting_errors
 from flows.options import AsJson, Language
+from prefixcache.help.messages import language_of, say
 
 
 def report(
@@ -29,6 +30,7 @@ def report(
             from prefixcache.report.console import print_comparison
 
             print_comparison(figures, out, lang)
-            out.print(f"report: {run_dir / 'report' / 'prefix_cache_report.html'}", soft_wrap=True)
+            path = run_dir / "report" / "prefix_cache_report.html"
+            out.print(say("report.path", language_of(lang), path=path), soft_wrap=True)
         if figures["run_status"] != "complete":
             raise typer.Exit(1)

@@ -15,6 +15,7 @@ from rich.table import Table
 from flows.console import emit_json, err, out, reporting_errors, warn
 from flows.options import AsJson, DatasetFolder, Language, NoPrefect
 from prefixcache.errors import InputError
+from prefixcache.help.messages import language_of, say
 
 OUTPUTS = Path("outputs")
 
@@ -31,11 +32,26 @@ def run(
     model: Annotated[str | None, typer.Option(help="Model name; default the server's first.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight; default the dataset's.")] = None,
     gating: Annotated[str | None, typer.Option(help="watermark, first_token, completion or none.")] = None,
-    send: Annotated[str, typer.Option(help="Send prompts as `text` or as token `ids`.")] = "text",
+    send: Annotated[
+        str, typer.Option(help="Send prompts as `text` or as token `ids`; `auto`: as text where the dataset has it.")
+    ] = "auto",
+    isolation: Annotated[
+        str, typer.Option(help="How a pass meets no cache of before: auto, reset, salt, variant or none.")
+    ] = "auto",
+    variant_dataset: Annotated[
+        Path | None, typer.Option("--variant-dataset", help="Same plan, other content: for the second pass of compare.")
+    ] = None,
     allow_residue: Annotated[
         bool, typer.Option("--allow-residue", help="Go on where the cache cannot be proven empty.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Take any TLS certificate of the server.")] = False,
+    ca_file: Annotated[
+        Path | None, typer.Option("--ca-file", help="PEM file of the authorities that signed its certificate.")
+    ] = None,
+    proxy: Annotated[
+        str | None, typer.Option("--proxy", help="Forward proxy; those of the environment are not used.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
     prefill_tps: Annotated[
         float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
@@ -50,8 +66,10 @@ def run(
     """Run a dataset and put target, design and measurement side by side. Exit 1 if requests failed."""
     with reporting_errors(as_json=as_json):
         check_language(lang)
+        reach = {"insecure": insecure, "ca_file": ca_file, "proxy": proxy}
         if dry_run:
-            _dry_run(dataset, url, concurrency, gating, prefill_tps, decode_tps, as_json)
+            rates = {"assumed_prefill_tps": prefill_tps, "assumed_decode_tps": decode_tps}
+            _dry_run(dataset, url, concurrency, gating, rates, reach, as_json, lang)
             return
         report = execute(
             dataset,
@@ -64,8 +82,11 @@ def run(
             concurrency=concurrency,
             gating=gating,
             send=send,
+            isolation=isolation,
+            variant_dataset=variant_dataset,
             allow_residue=allow_residue,
             overwrite=overwrite,
+            reach=reach,
             language=lang,
         )
         if as_json:
@@ -94,30 +115,34 @@ def execute(
     urls: list[str],
     metrics_urls: list[str],
     language: str,
+    reach: dict[str, Any] | None = None,
     **choices: Any,
 ) -> dict[str, Any]:
-    """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report."""
+    """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report.
+
+    ``reach``: ``insecure, ca_file, proxy``, how servers are reached.
+    """
+    from prefixcache.engines.http import Connection
     from prefixcache.load.options import RunOptions
 
+    connection = Connection(**(reach or {}))
+    options = RunOptions(urls=tuple(urls), metrics_urls=tuple(metrics_urls), connection=connection, **choices)
     with run_progress(quiet=quiet) as progress:
         if no_prefect:
             from prefixcache.load.run import run_benchmark
             from prefixcache.report.build import build_prefix_cache_report
 
-            options = RunOptions(urls=tuple(urls), metrics_urls=tuple(metrics_urls), **choices)
             run_benchmark(dataset, run_dir, options, progress)
             report = build_prefix_cache_report(run_dir, language)
         else:
-            RunOptions(
-                urls=tuple(urls), metrics_urls=tuple(metrics_urls), **choices
-            )  # wrong values fail before Prefect
-            report = _as_flow(dataset, run_dir, urls, metrics_urls, language, progress, choices)
+            report = _as_flow(dataset, run_dir, urls, metrics_urls, language, progress, reach or {}, choices)
     if not quiet:
         from prefixcache.report.console import print_comparison
 
         print_comparison(report, out, language)
         warn([entry[f"text_{language}"] for entry in report["warnings"]])
-        out.print(f"report: {run_dir / 'report' / 'prefix_cache_report.html'}", soft_wrap=True)
+        path = run_dir / "report" / "prefix_cache_report.html"
+        out.print(say("report.path", language_of(language), path=path), soft_wrap=True)
     return report
 
 
@@ -128,6 +153,7 @@ def _as_flow(
     metrics_urls: list[str],
     language: str,
     progress: Any,
+    reach: dict[str, Any],
     choices: dict[str, Any],
 ) -> dict[str, Any]:
     from flows.addresses import shown
@@ -138,6 +164,8 @@ def _as_flow(
     from flows.run import run as flow
     from tasks.run_benchmark import watched
 
+    plain = {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in choices.items()}
+    ca_file, proxy = reach.get("ca_file"), reach.get("proxy")
     with watched(progress):
         report: dict[str, Any] = value_of(
             flow(
@@ -146,8 +174,11 @@ def _as_flow(
                 url=shown(urls),
                 metrics_url=shown(metrics_urls),
                 language=language,
+                insecure=bool(reach.get("insecure")),
+                ca_file=str(ca_file.resolve()) if ca_file else None,
+                proxy=shown([proxy])[0] if proxy else None,
                 return_state=True,
-                **choices,
+                **plain,
             )
         )
     return report
@@ -184,10 +215,12 @@ def _dry_run(
     urls: list[str],
     concurrency: int | None,
     gating: str | None,
-    prefill_tps: float | None,
-    decode_tps: float | None,
+    rates: dict[str, Any],
+    reach: dict[str, Any],
     as_json: bool,
+    lang: str = "en",
 ) -> None:
+    from prefixcache.engines.http import Connection
     from prefixcache.load.options import RunOptions
     from prefixcache.load.run import dry_run
 
@@ -197,24 +230,30 @@ def _dry_run(
             urls=tuple(urls),
             concurrency=concurrency,
             gating=gating,  # type: ignore[arg-type]
-            assumed_prefill_tps=prefill_tps,
-            assumed_decode_tps=decode_tps,
+            connection=Connection(**reach),
+            **rates,
         ),
     )
     if as_json:
         emit_json(facts)
         return
-    show_facts(facts)
+    show_facts(facts, lang)
+    check = facts["server_check"]
+    if check["error"]:
+        warn([f"{check['error']['message']}. Remedy: {check['error'].get('remedy', '')}"])
+    warn([entry["message"] for entry in check["warnings"]])
 
 
-def show_facts(facts: dict[str, Any]) -> None:
+def show_facts(facts: dict[str, Any], language: str = "en") -> None:
     """What a run would take, a line per figure and a block per pass."""
+    lang = language_of(language)
     seconds = facts["estimated_time"]["seconds"]
-    time = "unknown" if seconds is None else f"about {seconds:,.0f} s"
-    out.print(f"[bold]{facts['dataset_id']}[/]  {facts['execution_mode']}, concurrency {facts['concurrency']}, "
-              f"gating {facts['gating']}", soft_wrap=True)  # fmt: skip
-    out.print(f"time: {time} ({facts['estimated_time']['assumption']})", soft_wrap=True)
-    table = Table("pass", "requests", "warmup", "input tokens", "output tokens", "expected hits", "KV tokens", "chain")
+    time = say("run.time_unknown", lang) if seconds is None else say("run.about", lang, seconds=f"{seconds:,.0f}")
+    what = {name: facts[name] for name in ("execution_mode", "concurrency", "gating")}
+    out.print(f"[bold]{facts['dataset_id']}[/]  {say('run.how', lang, **what)}", soft_wrap=True)
+    out.print(say("run.time", lang, time=time, assumption=facts["estimated_time"]["assumption"]), soft_wrap=True)
+    names = ("requests", "warmup", "input_tokens", "output_tokens", "expected_hits", "kv_tokens", "chain")
+    table = Table(*(say(f"column.{name}", lang) for name in ("pass", *names)))
     for column in table.columns[1:]:
         column.justify = "right"
     for row in facts["passes"]:
@@ -222,5 +261,4 @@ def show_facts(facts: dict[str, Any]) -> None:
         table.add_row(row["name"], *(f"{row[name]:,}" for name in figures), f"{row['kv_tokens_needed']:,}",
                       f"{row['longest_chain']} → {row['permitted_mean_concurrency']:.1f}")  # fmt: skip
     out.print(table)
-    out.print("[dim]KV tokens: what stays cached if nothing is evicted. chain: longest chain of gated requests → mean "
-              "concurrency it permits.[/]", soft_wrap=True)  # fmt: skip
+    out.print(f"[dim]{say('run.legend', lang)}[/]", soft_wrap=True)

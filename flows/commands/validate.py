@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from flows.console import emit_json, out, reporting_errors
-from flows.options import AsJson, DatasetFolder
+from flows.options import AsJson, DatasetFolder, Language
+from prefixcache.help.messages import language_of, named, note_of, say
 
 
 def validate(
@@ -15,10 +16,12 @@ def validate(
     tokenizer: Annotated[
         str | None, typer.Option("--tokenizer", help="Re-encode with this one instead of the dataset's own.")
     ] = None,
+    lang: Language = "en",
     as_json: AsJson = False,
 ) -> None:
     """Check a dataset: counts, lengths, digests, order, seams, certificate. Exit 1 if it is damaged or FAIL."""
     with reporting_errors(as_json=as_json):
+        chosen = language_of(lang)
         from prefixcache.dataset.check import check_dataset
 
         backend = None
@@ -33,16 +36,15 @@ def validate(
         else:
             for check in result["checks"]:
                 mark = "[green]✓[/]" if check["ok"] else "[red]✗[/]"
-                out.print(f"{mark} {check['name']}  [dim]{check.get('note', '')}[/]")
+                out.print(f"{mark} {named('check', check['name'], chosen)}  [dim]{note_of(check, chosen)}[/]")
                 for problem in check.get("problems", []):
                     out.print(f"    {problem}", soft_wrap=True, markup=False)
                 hidden = check.get("problem_count", 0) - len(check.get("problems", []))
                 if hidden > 0:
-                    out.print(f"    and {hidden} more")
+                    out.print(f"    {say('validate.more', chosen, count=hidden)}")
             colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(result["validation_status"], "red")
-            out.print(
-                f"[bold]{result['dataset_id']}[/]: {'intact' if result['intact'] else '[red]damaged[/]'}, "
-                f"[{colour}]{result['validation_status']}[/]"
-            )
+            state = say("validate.intact", chosen) if result["intact"] else f"[red]{say('validate.damaged', chosen)}[/]"
+            status = named("status", result["validation_status"], chosen)
+            out.print(f"[bold]{result['dataset_id']}[/]: {state}, [{colour}]{status}[/]")
         if not result["intact"] or result["validation_status"] == "FAIL":
             raise typer.Exit(1)

@@ -153,7 +153,7 @@ def _incomplete(
     reasons = []
     # Of a run that broke off, the passes before the last one were measured to their end.
     finished = bool(entry) and name != run.passes[-1]
-    if not finished and (run.status == "partial" or run.run.get("error")):
+    if not finished and run.broke_off:
         reasons.append(RUN_NOT_COMPLETE)
     if requests["failed"]:
         reasons.append(REQUESTS_FAILED)

@@ -25,6 +25,7 @@ _PASSES_OF_MODE = {
     "cold": ("cold",),
     "warmup": ("hot",),
     "hot": ("hot",),
+    "replay": ("replay",),
     "compare": ("cold", "hot"),
 }
 
@@ -78,6 +79,11 @@ class RunDirectory:
         """``complete``, ``partial`` or ``failed``; a run without its run.json is partial."""
         status = str(self.run.get("status") or "partial")
         return status if self.results_complete or status != "complete" else "partial"
+
+    @property
+    def broke_off(self) -> bool:
+        """It did not come to its end; a run that is partial only because counters are missing did."""
+        return bool(self.run.get("error")) or not self.run.get("finished_at")
 
     def part(self, name: str) -> dict[str, Any]:
         """A nested part of the manifest, empty if absent."""

@@ -24,11 +24,27 @@ def chained_keys(ids: NDArray[np.int32], unit: int, salt: int = 0) -> U64:
         unit: tokens per block.
         salt: separates caches (domains); equal prompts under different salts share no key.
     """
+    form = block_forms(ids, unit)
+    with np.errstate(over="ignore"):
+        places = np.arange(1 + salt * (1 << 32), 1 + salt * (1 << 32) + len(form), dtype=np.uint64)
+        return np.cumsum(mix(form ^ mix(places)), dtype=np.uint64)
+
+
+def block_keys(ids: NDArray[np.int32], unit: int) -> U64:
+    """Keys of the full blocks of one prompt by their own tokens alone, shape (len(ids) // unit,)."""
+    return mix(block_forms(ids, unit))
+
+
+def block_forms(ids: NDArray[np.int32], unit: int) -> U64:
+    """The linear form of each full block's ids, shape (len(ids) // unit,); not mixed."""
     blocks = len(ids) // unit
     with np.errstate(over="ignore"):
-        form = (ids[: blocks * unit].astype(np.uint64).reshape(blocks, unit) + np.uint64(1)) @ _multipliers(unit)
-        mixed = _mix(form ^ _mix(np.arange(1 + salt * (1 << 32), 1 + salt * (1 << 32) + blocks, dtype=np.uint64)))
-        return np.cumsum(mixed, dtype=np.uint64)
+        return (ids[: blocks * unit].astype(np.uint64).reshape(blocks, unit) + np.uint64(1)) @ _multipliers(unit)
+
+
+def salted(keys: U64, salt: int) -> U64:
+    """The keys in another cache: different salts share none."""
+    return mix(keys ^ mix(np.array(salt + 1, dtype=np.uint64)))
 
 
 @lru_cache(maxsize=16)
@@ -36,7 +52,9 @@ def _multipliers(unit: int) -> U64:
     return np.random.Philox(key=_STREAM).random_raw(unit) | np.uint64(1)
 
 
-def _mix(z: U64) -> U64:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+def mix(z: U64) -> U64:
+    """The SplitMix64 finaliser, a bijection on 64-bit words (Steele, Lea, Flood 2014)."""
+    with np.errstate(over="ignore"):
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

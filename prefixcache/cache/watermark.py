@@ -22,13 +22,26 @@ class WatermarkResult:
     after: Tokens
 
 
-def simulate_cold(prefixes: Tokens, lanes: Tokens, order: Tokens) -> WatermarkResult:
-    """H_i = min(P_i, C_i), then C = max(C, P_i), per lane in send order, starting empty.
+def simulate_cold(
+    prefixes: Tokens,
+    lanes: Tokens,
+    order: Tokens,
+    *,
+    domains: NDArray[np.integer] | None = None,
+    head: int = 0,
+    drop: int = 0,
+) -> WatermarkResult:
+    """H_i = max(0, min(P_i, C_i) - drop), then C = max(C, P_i), per lane in send order.
+
+    C starts at ``head`` in a lane whose domain has had a request before, else at 0.
 
     Args:
-        prefixes: planned prefix P per request, tokens.
+        prefixes: planned prefix P per request, tokens, at least ``head``.
         lanes: lane id per request, small non-negative integers.
         order: request indices in send order.
+        domains: cache domain per request; needed with a head only, default: one domain.
+        head: K in tokens, the part of all prompts' common beginning that the cache can serve.
+        drop: matched tokens that the engine throws away again.
     """
     p, lane = prefixes[order], lanes[order]
     by_lane = np.argsort(lane, kind="stable")
@@ -39,17 +52,40 @@ def simulate_cold(prefixes: Tokens, lanes: Tokens, order: Tokens) -> WatermarkRe
     before = np.empty_like(after)
     before[1:] = after[:-1]
     first = np.flatnonzero(np.diff(lane, prepend=lane[:1] - 1) != 0)
-    before[first] = 0
     requests = order[by_lane]
+    before[first] = np.where(_opens(requests[first], order, domains), 0, head) if head else 0
     result = WatermarkResult(*(np.empty_like(p) for _ in range(3)))
     result.before[requests], result.after[requests] = before, after
-    result.hit[requests] = np.minimum(p, before)
+    result.hit[requests] = np.maximum(np.minimum(p, before) - drop, 0)
     return result
 
 
-def simulate_warm(prefixes: Tokens, lanes: Tokens) -> WatermarkResult:
-    """Every lane starts at its longest planned prefix, so each request hits all of its own."""
+def _opens(requests: Tokens, order: Tokens, domains: NDArray[np.integer] | None) -> NDArray[np.bool_]:
+    """Which of these requests are the first of their domain."""
+    sent = np.zeros(len(order), dtype=np.int64) if domains is None else domains[order]
+    _, first = np.unique(sent, return_index=True)
+    opening: NDArray[np.bool_] = np.isin(requests, order[first])
+    return opening
+
+
+def simulate_warm(prefixes: Tokens, lanes: Tokens, *, drop: int = 0) -> WatermarkResult:
+    """Every lane starts at its longest planned prefix, so each request hits all of its own, less the drop."""
+    level = _tops(prefixes, lanes)
+    return WatermarkResult(before=level, hit=np.maximum(prefixes - drop, 0), after=level.copy())
+
+
+def simulate_replay(lengths: Tokens, prefixes: Tokens, lanes: Tokens, *, unit: int, drop: int = 0) -> WatermarkResult:
+    """The same set has been sent before: each request finds all of itself but the last token, in whole units.
+
+    The watermarks are those of the masters, as in a warm cache; what hits beyond them is the request's own text.
+    """
+    level = _tops(prefixes, lanes)
+    own = np.maximum(lengths - 1, 0) // unit * unit
+    return WatermarkResult(before=level, hit=np.maximum(own - drop, 0), after=level.copy())
+
+
+def _tops(prefixes: Tokens, lanes: Tokens) -> Tokens:
+    """Longest planned prefix of each request's lane."""
     top = np.zeros(int(lanes.max()) + 1 if len(lanes) else 1, dtype=np.int64)
     np.maximum.at(top, lanes, prefixes)
-    level = top[lanes]
-    return WatermarkResult(before=level, hit=np.minimum(prefixes, level), after=level.copy())
+    return top[lanes]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prefixcache.config.base import ConfigModel, Count, Identifier, RuleError, Seed
-from prefixcache.config.content import SuffixConfig, TokenizerConfig
+from prefixcache.config.base import ConfigModel, Count, Identifier, NonNegative, RuleError, Seed
+from prefixcache.config.collisions import check_collision_rules
+from prefixcache.config.content import PromptConfig, SourceConfig, SuffixConfig, TokenizerConfig
 from prefixcache.config.execution import (
     COLD_MODES,
     WARM_MODES,
@@ -20,12 +22,14 @@ from prefixcache.config.execution import (
     ValidationConfig,
 )
 from prefixcache.config.lengths import ExplicitLength, FixedLength, LengthConfig
+from prefixcache.config.nearest import right_name
 from prefixcache.config.order import AcrossGroup, OrderConfig, WithinGroup
 from prefixcache.config.prefix import PrefixConfig
 from prefixcache.config.target import Semantics, TargetConfig
 
 DEFAULT_BLOCK_SIZE = 16
 DEFAULT_OUTPUT_TOKENS = 16
+ROUTES_THAT_SPLIT_GROUPS = frozenset({"round_robin", "group_round_robin", "random"})
 
 
 def _name_is_path(value: Any) -> Any:
@@ -46,13 +50,17 @@ class PrefixCacheDatasetConfig(ConfigModel):
     """Tokens per KV-cache block of the server."""
     hit_unit: Count | None = None
     """Tokens in which the server really matches; a multiple of block_size, default equal to it."""
+    hit_drop: NonNegative = 0
+    """Matched hit units that the engine throws away again (EAGLE and MTP drop the last one)."""
     max_model_len: Count | None = None
     tokenizer: Annotated[TokenizerConfig, BeforeValidator(_name_is_path)] | None = None
     input_length: LengthConfig
     output_length: LengthConfig = FixedLength(value=DEFAULT_OUTPUT_TOKENS)
-    target: TargetConfig
+    target: TargetConfig | None = None
+    """Required, except in mode replay, which takes none."""
     prefix: PrefixConfig = PrefixConfig()
     suffix: SuffixConfig = SuffixConfig()
+    prompt: PromptConfig = PromptConfig()
     request_order: Annotated[OrderConfig, BeforeValidator(_name_is_mode)] = OrderConfig()
     execution: ExecutionConfig = ExecutionConfig()
     routing: RoutingConfig = RoutingConfig()
@@ -74,11 +82,40 @@ class PrefixCacheDatasetConfig(ConfigModel):
                 field="hit_unit",
                 remedy=f"write {self.block_size} or a multiple of it, or leave it out",
             )
+        self._check_target()
+        check_collision_rules(self.suffix.collision_detection, self.unit, self.mode)
         self._check_mode()
         self._check_counts()
+        self._check_routes()
+        return self
+
+    def _check_target(self) -> None:
+        own = [group.hit_ratio for group in self.prefix.groups or ()]
+        if self.target is None:
+            if self.execution.mode != "replay":
+                raise RuleError("is missing", field="target", remedy="add this key")
+        elif self.execution.mode == "replay":
+            raise RuleError(
+                "stands here, but mode replay takes no target: every request hits all it can",
+                field="target",
+                remedy="remove it, or choose another execution.mode",
+            )
+        if self.target is not None and self.target.scope == "per_group":
+            names = self.prefix.group_ids()
+            self.target.of_groups(names, own or [None] * len(names))
+            return
+        for number, ratio in enumerate(own):
+            if ratio is not None:
+                raise RuleError(
+                    f"{ratio} stands here, but target.scope is not per_group",
+                    field=f"prefix.groups[{number}].hit_ratio",
+                    remedy="remove it or write target.scope: per_group",
+                )
+
+    def _check_routes(self) -> None:
         within, across = self.order
         moves_with_plan = within.startswith("prefix_len") or across.startswith("prefix_len")
-        if moves_with_plan and self.routing.domains > 1 and self.policy.endswith("round_robin"):
+        if moves_with_plan and self.routing.domains > 1 and self.policy in ROUTES_THAT_SPLIT_GROUPS:
             raise RuleError(
                 f"an order by prefix length ({within}, {across}) with routing policy {self.policy} over "
                 f"{self.routing.domains} cache domains would move requests between domains while their prefixes are "
@@ -86,10 +123,28 @@ class PrefixCacheDatasetConfig(ConfigModel):
                 field="request_order",
                 remedy="order by input length, or use policy bound or sticky",
             )
-        return self
+        if moves_with_plan and self.planning.objective == "trajectory":
+            raise RuleError(
+                f"trajectory follows the send order, but the order ({within}, {across}) follows the planned prefixes",
+                field="planning.objective",
+                remedy="order by input length, or write objective: proportional",
+            )
+        names = self.prefix.group_ids()
+        listed = self.routing.group_domains
+        if strangers := sorted(set(listed or ()).difference(names)):
+            raise RuleError(
+                f"{strangers[0]!r} is no prefix group",
+                field=f"routing.group_domains.{strangers[0]}",
+                remedy=right_name(strangers[0], names),
+            )
+        if listed is not None and (without := [name for name in names if name not in listed]):
+            raise RuleError(
+                f"group {without[0]!r} has no domain", field="routing.group_domains", remedy="list every group"
+            )
 
     def _check_mode(self) -> None:
-        semantics, mode, rounds = self.target.semantics, self.mode, self.execution.warmup_rounds
+        semantics = self.target.semantics if self.target is not None else None
+        mode, rounds = self.mode, self.execution.warmup_rounds
         if semantics == "static_prefix_ratio" and mode in COLD_MODES:
             raise RuleError(
                 f"static_prefix_ratio needs a warm cache, but execution.mode {mode} starts cold",
@@ -123,6 +178,12 @@ class PrefixCacheDatasetConfig(ConfigModel):
         groups = self.prefix.groups
         if groups and groups[0].request_count is not None:
             known["prefix.groups"] = sum(group.request_count or 0 for group in groups)
+        for name, listed in (
+            ("prefix.request_groups.values", self.prefix.request_groups),
+            ("routing.request_domains.values", self.routing.request_domains),
+        ):
+            if listed is not None and listed.values is not None:
+                known[name] = len(listed.values)
         if len(set(known.values())) > 1:
             raise RuleError(
                 f"the numbers of requests disagree: {', '.join(f'{name} {count}' for name, count in known.items())}",
@@ -130,6 +191,7 @@ class PrefixCacheDatasetConfig(ConfigModel):
                 remedy="leave out request_count or make them equal",
             )
         from_file = any(isinstance(x, ExplicitLength) and x.file for x in (self.input_length, self.output_length))
+        from_file |= any(x is not None and x.file for x in (self.prefix.request_groups, self.routing.request_domains))
         if not known and not from_file:
             raise RuleError("is missing", field="request_count", remedy="write how many requests the dataset has")
 
@@ -138,14 +200,36 @@ class PrefixCacheDatasetConfig(ConfigModel):
         """Execution mode, taken from the target's semantics where it is not given."""
         if self.execution.mode is not None:
             return self.execution.mode
-        return "warmup" if self.target.semantics == "static_prefix_ratio" else "progressive_prefix_fill"
+        static = self.target is not None and self.target.semantics == "static_prefix_ratio"
+        return "warmup" if static else "progressive_prefix_fill"
 
     @property
-    def semantics(self) -> Semantics:
-        """Target semantics, taken from the mode where it is not given."""
+    def semantics(self) -> Semantics | None:
+        """Target semantics, taken from the mode where it is not given; None where there is no target."""
+        if self.target is None:
+            return None
         if self.target.semantics is not None:
             return self.target.semantics
         return "static_prefix_ratio" if self.mode in WARM_MODES else "order_aware_global"
+
+    @property
+    def group_targets(self) -> list[Decimal] | None:
+        """Hit ratio per group in configuration order; None with a global target or none at all."""
+        if self.target is None or self.target.scope == "global":
+            return None
+        names = self.prefix.group_ids()
+        own = [group.hit_ratio for group in self.prefix.groups or ()]
+        return self.target.of_groups(names, own or [None] * len(names))
+
+    @property
+    def target_label(self) -> str:
+        """The target as one text, part of every content seed (RFC 3.2.4); another target is another content."""
+        if self.target is None:
+            return self.mode
+        ratios = self.group_targets
+        if ratios is None:
+            return str(self.target.hit_ratio)
+        return ",".join(f"{name}={ratio}" for name, ratio in zip(self.prefix.group_ids(), ratios, strict=True))
 
     @property
     def warmup_rounds(self) -> int:
@@ -155,15 +239,25 @@ class PrefixCacheDatasetConfig(ConfigModel):
 
     @property
     def passes(self) -> tuple[str, ...]:
-        """Measured passes in the order they run: ``cold``, ``hot`` or both."""
+        """Measured passes in the order they run: ``cold``, ``hot``, both, or ``replay``."""
         if self.mode == "compare":
             return ("cold", "hot")
+        if self.mode == "replay":
+            return ("replay",)
         return ("cold",) if self.mode in COLD_MODES else ("hot",)
 
     @property
     def target_pass(self) -> str:
-        """The pass whose hit rate the target constrains."""
+        """The pass whose hit rate the target constrains; the only pass of a replay, which has no target."""
+        if self.mode == "replay":
+            return "replay"
         return "hot" if self.semantics == "static_prefix_ratio" else "cold"
+
+    def source_of(self, group: int, role: Literal["prefix", "suffix"]) -> SourceConfig:
+        """Where a group's master prefix or suffixes come from: its own source, `prefix.source`, or the suffix's."""
+        own = self.prefix.groups[group].source if self.prefix.groups else None
+        shared = self.prefix.source if role == "prefix" else None
+        return own or shared or self.suffix
 
     @property
     def unit(self) -> int:

@@ -17,6 +17,7 @@ from prefixcache.errors import InputError
 
 TOP_KEY = "prefix_cache_dataset"
 FILE_FIELDS = (("input_length", "file"), ("output_length", "file"), ("suffix", "path"))
+WITHOUT_FILES = ("synthetic", "random_tokens")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def load_config(
                 stage="config",
             )
     raw = _expand_shorthand({str(key): value for key, value in raw.items()})
-    raw.setdefault("dataset_id", _name_of(path))
+    raw.setdefault("dataset_id", name_of(path))
     _anchor_paths(raw, path.parent)
     _apply_flags(raw, tokenizer, sources)
     for setting in settings:
@@ -125,7 +126,8 @@ def _parse(text: str, what: str, field: str) -> Any:
         ) from None
 
 
-def _name_of(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """The dataset id of a file that gives none: its name, as far as an id may hold it."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", path.stem).strip("._-")
     return name[:100] or "dataset"
 
@@ -156,6 +158,38 @@ def _anchor_paths(raw: dict[str, Any], folder: Path) -> None:
         block = raw.get(section)
         if isinstance(block, dict) and isinstance(block.get(key), str):
             raw[section] = {**block, key: _resolved(block[key], folder, f"{section}.{key}")}
+    if isinstance(routing := raw.get("routing"), dict):
+        raw["routing"] = _anchored_file(routing, "request_domains", folder, "routing")
+    prefix = raw.get("prefix")
+    if isinstance(prefix, dict):
+        prefix = _anchored_file(_anchored_source(prefix, folder, "prefix"), "request_groups", folder, "prefix")
+        if isinstance(groups := prefix.get("groups"), list):
+            prefix["groups"] = [
+                _anchored_group(group, folder, f"prefix.groups[{number}]") if isinstance(group, dict) else group
+                for number, group in enumerate(groups)
+            ]
+        raw["prefix"] = prefix
+
+
+def _anchored_group(block: dict[str, Any], folder: Path, where: str) -> dict[str, Any]:
+    block = _anchored_source(block, folder, where)
+    for key in ("input_length", "output_length"):
+        block = _anchored_file(block, key, folder, where)
+    return block
+
+
+def _anchored_file(block: dict[str, Any], key: str, folder: Path, where: str) -> dict[str, Any]:
+    inner = block.get(key)
+    if not isinstance(inner, dict) or not isinstance(inner.get("file"), str):
+        return dict(block)
+    return {**block, key: {**inner, "file": _resolved(inner["file"], folder, f"{where}.{key}.file")}}
+
+
+def _anchored_source(block: dict[str, Any], folder: Path, where: str) -> dict[str, Any]:
+    source = block.get("source")
+    if not isinstance(source, dict) or not isinstance(source.get("path"), str):
+        return dict(block)
+    return {**block, "source": {**source, "path": _resolved(source["path"], folder, f"{where}.source.path")}}
 
 
 def _resolved(name: str, folder: Path, field: str) -> str:
@@ -173,7 +207,8 @@ def _apply_flags(raw: dict[str, Any], tokenizer: str | None, sources: Sequence[s
     for source in sources:
         name, _, location = source.partition("=")
         block = raw.get("suffix")
-        kept = {k: v for k, v in block.items() if k != "path"} if isinstance(block, dict) else {}
+        gone = {"path", "name", "subset", "revision", *(("fields",) if name in WITHOUT_FILES else ())}
+        kept = {k: v for k, v in block.items() if k not in gone} if isinstance(block, dict) else {}
         raw["suffix"] = {**kept, "source": name}
         if location:
             raw["suffix"]["path"] = _resolved(location, Path(), f"--source {name}")
@@ -220,7 +255,7 @@ def _warnings(raw: dict[str, Any]) -> list[str]:
         )
     routing = raw.get("routing")
     scope = routing.get("cache_scope") if isinstance(routing, dict) else None
-    if scope in ("dp_local", "instance_local") and routing.get("dp_size", 1) == 1:
+    if isinstance(routing, dict) and scope in ("dp_local", "instance_local") and routing.get("dp_size", 1) == 1:
         found.append(
             f"routing.cache_scope is {scope} with dp_size 1: one cache is planned, so local scope and binding change "
             "nothing. Write the server's number of DP ranks or instances as routing.dp_size."

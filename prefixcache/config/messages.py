@@ -70,9 +70,9 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     else:
         remedy = REMEDIES.get(kind, "correct the value").format_map(_Missing(context))
         message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed"
-    if len(findings) > 1:
-        more = len(findings) - 1
-        message += f" (and {more} more {'finding' if more == 1 else 'findings'})"
+    others = list(dict.fromkeys(_path(f["loc"], model, raw)[0] for f in findings if f is not first))
+    if others := [other for other in others if other and other != path]:
+        message += f" (also wrong: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''})"
     return InputError(message, field=path or None, remedy=remedy.rstrip(".") + ".", stage="config")
 
 

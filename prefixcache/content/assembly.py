@@ -1,19 +1,22 @@
-"""Prompts: master[0:P] + divergence block + suffix, exactly L tokens, as ids and as text (domain.md 5)."""
+"""Prompts: master[0:P] + divergence block + suffix + tail, exactly L tokens, as ids and as text (domain.md 5)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.content.corpus import Corpus
-from prefixcache.content.divergence import Alphabet, first_words, sentence
+from prefixcache.content.collisions.repair import REQUEST_MARK, Repairs, with_mark
+from prefixcache.content.divergence import Alphabet, first_words, letters_of, sentence
+from prefixcache.content.framing import Framing
 from prefixcache.content.keys import ContentKeys
-from prefixcache.content.masters import Masters, too_small
+from prefixcache.content.library import Library
+from prefixcache.content.masters import Masters
 from prefixcache.content.mixing import combine, pick
-from prefixcache.content.seams import SEPARATOR
+from prefixcache.content.seams import Seams
+from prefixcache.content.suffixes import SuffixRuns, suffix_runs
 from prefixcache.content.tokenizer import Ids
 
 Array = NDArray[np.int64]
@@ -30,90 +33,162 @@ class Rows:
     number: Array
     siblings: Array
 
+    def take(self, chosen: Array | list[int] | slice) -> Rows:
+        return Rows(*(getattr(self, entry.name)[chosen] for entry in fields(self)))
+
+    def __len__(self) -> int:
+        return len(self.index)
+
 
 @dataclass(frozen=True)
 class Prompt:
+    """``text``: what a request carries, None where only ids are sent. ``samples``: source samples in the suffix."""
+
     ids: Ids
-    text: bytes
+    text: bytes | None
     divergence_len: int
     suffix_len: int
+    samples: list[int] = field(default_factory=list)
+    retries: int = 0
+
+
+class _Pen:
+    """Token ids and text of one prompt as they are written."""
+
+    def __init__(self, seams: Seams, lead: bytes) -> None:
+        self.seams = seams
+        self.ids: list[NDArray[np.int32]] = []
+        self.text = [lead]
+
+    def put(self, ids: NDArray[np.int32], text: bytes) -> None:
+        self.ids.append(ids)
+        self.text.append(text)
+
+    def words(self, positions: Array) -> None:
+        self.ids.append(self.seams.safe_ids[positions])
+        self.text.extend(map(self.seams.safe_words.__getitem__, positions.tolist()))
+
+    def joined(self) -> bytes | None:
+        return None if self.seams.ids_only else b"".join(self.text)
 
 
 @dataclass(frozen=True)
 class Assembler:
     """Builds prompts from shared, read-only parts; a prompt depends on its row only.
 
-    ``block``: tokens of a divergence block.
+    ``block``: tokens of a divergence block. ``repairs``: of prompts that collided.
     """
 
-    corpus: Corpus
+    library: Library
     masters: Masters
     alphabet: Alphabet
     keys: ContentKeys
-    head: list[int]
+    framing: Framing
     block: int
+    repairs: Repairs = field(default_factory=Repairs)
 
-    def prompts(self, rows: Rows) -> Iterator[Prompt]:
+    def prompts(self, rows: Rows, retry: int = 0, *, safe_only: bool = False) -> Iterator[Prompt]:
         """One prompt per row, in the rows' order.
+
+        Args:
+            retry: another number gives other samples and words; the branch words stay.
+            safe_only: suffixes of SAFE words instead of source text.
 
         Raises:
             EnvironmentFailure: the source is smaller than a suffix.
         """
-        keys = self.keys.requests(rows.group, rows.index)
-        first, second = self._branch_words(rows)
-        begin = np.where(rows.prefix > 0, rows.prefix, len(self.head))
-        divergence = np.minimum(self.block, rows.length - begin)
-        suffix = rows.length - begin - divergence
-        start, run, fill = self._suffix_runs(suffix, keys)
-        head = np.array(self.head, dtype=np.int32)
-        for i in range(len(keys)):
-            words = sentence(self.alphabet, keys[i], int(first[i]), int(second[i]), int(divergence[i]))
-            if fill[i]:
-                words = np.concatenate([words, self._fillers(keys[i], int(fill[i]))])
-            prefix, group = int(rows.prefix[i]), int(rows.group[i])
+        words_retry, samples_retry, steps = self.repairs.numbers(rows.index)
+        keys = self.keys.requests(rows.group, rows.index, retry + words_retry)
+        samples_keys = self.keys.requests(rows.group, rows.index, retry + samples_retry)
+        head_len, tail_len = len(self.framing.head), len(self.framing.tail)
+        at_root = rows.prefix <= head_len
+        first, second, crowded = self._branch_words(rows, at_root)
+        begin = np.maximum(rows.prefix, head_len)
+        own = rows.length - begin - tail_len
+        divergence = np.minimum(np.where(crowded, max(self.block, 2), self.block), own)
+        suffix = own - divergence
+        runs = [] if safe_only else self._suffixes(rows, suffix, samples_keys)
+        lead, tail = self.framing.prompt_of("").encode(), np.array(self.framing.tail, dtype=np.int32)
+        seams = self.alphabet.seams
+        for i in range(len(rows)):
+            planned, rest = int(divergence[i]), int(suffix[i])
+            count = planned + rest if safe_only else planned
+            words = sentence(self.alphabet, keys[i], int(first[i]), int(second[i]), count)
+            if steps[i] == REQUEST_MARK:
+                words = with_mark(words, seams, int(rows.index[i]), planned, 1 + (int(second[i]) >= 0))
+            pen = _Pen(seams, lead)
+            words = self._leave_master(pen, int(rows.group[i]), int(rows.prefix[i]), words)
+            samples: list[int] = []
+            if safe_only:
+                pen.words(words)
+            else:
+                samples = self._write_suffix(pen, words, *runs[i], int(rows.group[i]), keys[i])
+            pen.put(tail, b"")
+            yield Prompt(np.concatenate(pen.ids), pen.joined(), planned, rest, samples, retry)
+
+    def _leave_master(self, pen: _Pen, group: int, prefix: int, words: Array) -> Array:
+        """Write the shared prefix; returns the words that are still to be written."""
+        if prefix > len(self.framing.head):
             master = self.masters[group]
-            seams = self.alphabet.seams
-            ids = [master.ids[:prefix] if prefix else head, seams.safe_ids[words]]
-            text = [master.text[: master.cuts[prefix]] if prefix else b"", *(seams.safe_words[w] for w in words)]
-            if run[i]:
-                if seams.separator_ids is not None:
-                    ids.append(seams.separator_ids)
-                    text.append(SEPARATOR.encode())
-                stop = int(start[i] + run[i])
-                ids.append(self.corpus.ids[int(start[i]) : stop])
-                text.append(self.corpus.text_of(int(start[i]), stop))
-            yield Prompt(np.concatenate(ids), b"".join(text), int(divergence[i]), int(suffix[i]))
+            pen.put(master.ids[:prefix], master.text[: master.cuts[prefix]])
+            return words
+        opening, word = self.alphabet.seams.opening, int(words[0])
+        pen.put(np.array(self.framing.head, dtype=np.int32), b"")
+        pen.put(opening.ids[word : word + 1], opening.texts[word])
+        return words[1:]
 
-    def _branch_words(self, rows: Rows) -> tuple[Array, Array]:
-        position = np.full(int(self.alphabet.seams.safe_ids.max()) + 1, -1, dtype=np.int64)
-        position[self.alphabet.seams.safe_ids] = np.arange(len(self.alphabet.seams.safe_ids))
-        taken = np.full(len(rows.index), -1, dtype=np.int64)
-        for i, (group, prefix) in enumerate(zip(rows.group.tolist(), rows.prefix.tolist(), strict=True)):
-            ids = self.masters[group].ids
-            if 0 < prefix < len(ids) and ids[prefix] < len(position):
-                taken[i] = position[ids[prefix]]
-        at_root = rows.prefix == 0
-        node_keys = self.keys.nodes(rows.group, rows.prefix)
-        return first_words(self.alphabet, rows.number, rows.siblings, at_root, taken, node_keys)
+    def _write_suffix(
+        self, pen: _Pen, words: Array, runs: SuffixRuns, place: int, group: int, key: np.uint64
+    ) -> list[int]:
+        """Write words, fillers, separator, source text and closing word; returns the samples that are in it."""
+        fill, pieces = int(runs.fill[place]), runs.pieces(place)
+        pen.words(np.concatenate([words, self._fillers(key, fill)]) if fill else words)
+        if not pieces:
+            return []
+        samples: list[int] = []
+        corpus = self.library.picker(group, "suffix").corpus
+        pen.put(corpus.separator_ids, corpus.separator)
+        for start, stop in pieces:
+            pen.put(corpus.ids[start:stop], corpus.text_of(start, stop))
+            samples += corpus.samples_in(start, stop)
+        if runs.close[place]:
+            pen.words(self._fillers(np.uint64(combine(key, -4)), 1))
+        return samples
 
-    def _suffix_runs(self, suffix: Array, keys: NDArray[np.uint64]) -> tuple[Array, Array, Array]:
-        """Per request: first corpus token, tokens of the run, filler words before it.
+    def _branch_words(self, rows: Rows, at_root: NDArray[np.bool_]) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """First words, second words, and whose node is crowded."""
+        taken = taken_words(self.alphabet, self.masters, rows, at_root)
+        keys = self.keys.nodes(rows.group, rows.prefix, len(self.framing.head))
+        first, second = first_words(self.alphabet, rows.number, rows.siblings, at_root, taken, keys)
+        _, letters = letters_of(self.alphabet, rows.siblings, at_root, taken)
+        return first, second, rows.siblings > letters
 
-        The run starts at a random sample with enough text behind it and ends where text may end; what is missing to the
-        exact length are neutral words before the separator.
-        """
-        separator = self.alphabet.seams.separator_ids
-        gap = 0 if separator is None else len(separator)
-        wanted = np.maximum(suffix - gap, 0)
-        fits = np.searchsorted(self.corpus.starts, len(self.corpus) - wanted, side="right")
-        if len(fits) and int(fits.min()) == 0:
-            raise too_small(len(self.corpus), int(wanted.max()))
-        start = self.corpus.starts[pick(combine(keys, -1), fits)]
-        last = self.corpus.keep[np.maximum(start + wanted - 1, 0)]
-        run = np.where(wanted > 0, np.maximum(last - start + 1, 0), 0)
-        fill = np.where(run > 0, wanted - run, suffix)
-        return start, run, fill
+    def _suffixes(self, rows: Rows, suffix: Array, keys: NDArray[np.uint64]) -> list[tuple[SuffixRuns, int]]:
+        """Per row its source's runs and its place in them."""
+        table = np.array(self.library.suffix_of, dtype=np.int64)
+        source = table[rows.group] if len(table) > 1 else np.full(len(rows), table[0])
+        found: list[tuple[SuffixRuns, int] | None] = [None] * len(rows)
+        for number in np.unique(source).tolist():
+            mine = np.flatnonzero(source == number)
+            picker, closing = self.library.pickers[number], self.framing.closing
+            runs = suffix_runs(picker, suffix[mine], rows.index[mine], keys[mine], closing=closing)
+            for at, i in enumerate(mine.tolist()):
+                found[i] = (runs, at)
+        return [entry for entry in found if entry is not None]
 
     def _fillers(self, key: np.uint64, count: int) -> Array:
         options = self.alphabet.seams.fillers
         return options[pick(combine(combine(key, -2), np.arange(count)), len(options))]
+
+
+def taken_words(alphabet: Alphabet, masters: Masters, rows: Rows, at_root: NDArray[np.bool_]) -> Array:
+    """Position of the SAFE word with which each row's master goes on at its node; -1: none, or no SAFE word."""
+    safe = alphabet.seams.safe_ids
+    position = np.full(int(safe.max()) + 1, -1, dtype=np.int64)
+    position[safe] = np.arange(len(safe))
+    taken = np.full(len(rows), -1, dtype=np.int64)
+    for i in np.flatnonzero(~at_root).tolist():
+        ids, prefix = masters[int(rows.group[i])].ids, int(rows.prefix[i])
+        if prefix < len(ids) and ids[prefix] < len(position):
+            taken[i] = position[ids[prefix]]
+    return taken

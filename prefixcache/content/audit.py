@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,27 +20,30 @@ class Audit:
     differing: list[str] = field(default_factory=list)
 
 
-def audit_prompts(backend: Any, prompts: Iterable[tuple[str, str, NDArray[np.int32]]], audit: Audit) -> None:
-    """Encode (request id, text, ids) as a completions endpoint does and compare.
+Encode = Callable[[list[str]], list[list[int]]]
+
+
+def audit_prompts(encode: Encode, prompts: Iterable[tuple[str, str, NDArray[np.int32]]], audit: Audit) -> None:
+    """Encode (request id, text, ids) as the server does and compare.
 
     Args:
-        backend: ``tokenizers.Tokenizer``.
+        encode: prompts as requests carry them into ids, see :meth:`prefixcache.content.framing.Framing.encode`.
         audit: counts are added to it.
     """
     batch: list[tuple[str, str, NDArray[np.int32]]] = []
     for prompt in prompts:
         batch.append(prompt)
         if len(batch) == BATCH:
-            _compare(backend, batch, audit)
+            _compare(encode, batch, audit)
             batch = []
     if batch:
-        _compare(backend, batch, audit)
+        _compare(encode, batch, audit)
 
 
-def _compare(backend: Any, batch: list[tuple[str, str, NDArray[np.int32]]], audit: Audit) -> None:
-    encoded = backend.encode_batch_fast([text for _, text, _ in batch], add_special_tokens=True)
+def _compare(encode: Encode, batch: list[tuple[str, str, NDArray[np.int32]]], audit: Audit) -> None:
+    encoded = encode([text for _, text, _ in batch])
     for (request, _, ids), result in zip(batch, encoded, strict=True):
         audit.prompts += 1
         audit.tokens += len(ids)
-        if not np.array_equal(np.array(result.ids, dtype=np.int64), ids):
+        if not np.array_equal(np.array(result, dtype=np.int64), ids):
             audit.differing.append(request)

@@ -1,6 +1,7 @@
 """The block trie's branches: which requests leave their master at the same node, numbered so that none share a word.
 
-A node is (group, planned prefix); where the planned prefix is 0 the node is the root, which all groups share. The
+A node is (group, planned prefix); where the planned prefix ends within the head the node is the root, which lies at the
+head's end and which all groups share. The
 children of a node are the requests that leave there, the warmup prompts that do, and the master that continues.
 """
 
@@ -22,14 +23,16 @@ class Branches:
     siblings: Array
 
 
-def number_branches(groups: Array, prefixes: Array) -> Branches:
+def number_branches(groups: Array, prefixes: Array, head: int = 0) -> Branches:
     """Number the children of each node in the given order.
 
     Args:
         groups, prefixes: per request (and warmup prompt); prefixes in tokens.
+        head: tokens with which every prompt begins; who takes no more of its master leaves at the root.
     """
-    node = np.where(prefixes == 0, -1, groups)
-    _, inverse, counts = np.unique(np.stack([node, prefixes]), axis=1, return_inverse=True, return_counts=True)
+    at_root = prefixes <= head
+    node = np.stack([np.where(at_root, -1, groups), np.where(at_root, 0, prefixes)])
+    _, inverse, counts = np.unique(node, axis=1, return_inverse=True, return_counts=True)
     inverse = inverse.reshape(-1)
     by_node = np.argsort(inverse, kind="stable")
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))

@@ -6,37 +6,44 @@ Prompts are slices of it: ids by token range, text by byte range; nothing is eve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.content.seams import SEPARATOR, Seams
-from prefixcache.content.tokenizer import Ids, Tokenizer
-from prefixcache.errors import InputError
+from prefixcache.content.tokenizer import Ids
 from prefixcache.files import replacing, write_bytes
-from prefixcache.workload.randomness import digest, permutation
 
-BATCH = 2048
+Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Samples joined by the separator, in the dataset's own shuffled order.
+    """Samples joined by the separator, in the order in which they are taken.
 
     ``ids``: int32 (tokens,). ``ends``: int64, byte offset of each token's end in ``text``. ``starts``: int64, token
-    index of each place where a piece may start behind the separator (or a SAFE word where there is no separator).
-    ``keep``: int64 (tokens,), for each token the last token at or before it after which a piece may end (-1: none).
+    index of each sample's start, where a piece may start behind the separator. ``keep``: int64 (tokens,), for each
+    token the last token at or before it after which a piece may end (-1: none). ``samples``: int64, number in the
+    source of the sample at each start (-1: no sample of a source). ``separator``, ``separator_ids``: what is put
+    between a SAFE word and a sample's start; both are empty where samples bring it along. ``distinct``: tokens until
+    samples begin to repeat. ``repeats``: one text may hold a sample twice. ``free``: a piece may start and end
+    anywhere, since there is no text.
     """
 
     ids: Ids
-    ends: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    keep: NDArray[np.int64]
+    ends: Array
+    starts: Array
+    keep: Array
+    samples: Array
     text: bytes | memoryview
+    separator: bytes
+    separator_ids: Ids
+    distinct: int
+    repeats: bool = False
+    free: bool = False
+    name: str = "source"
 
-    FILES = ("ids.npy", "ends.npy", "starts.npy", "keep.npy", "text.bin")
+    FILES = ("ids.npy", "ends.npy", "starts.npy", "keep.npy", "samples.npy", "separator_ids.npy", "text.bin")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -47,82 +54,67 @@ class Corpus:
             return b""
         return bytes(self.text[int(self.ends[start - 1]) if start else 0 : int(self.ends[stop - 1])])
 
+    @property
+    def most(self) -> int:
+        """Tokens the longest text can have."""
+        return len(self) if self.repeats else self.distinct
+
     def can_start(self, token: int) -> bool:
         """The token is a blank and a letter behind printable ASCII: it may follow a SAFE word."""
+        if self.free:
+            return True
         at = int(self.ends[token - 1]) if token else 0
         if at == 0 or at + 1 >= len(self.text):
             return False
         before, blank, letter = self.text[at - 1], self.text[at], self.text[at + 1]
         return 33 <= before <= 126 and blank == 32 and (65 <= letter <= 90 or 97 <= letter <= 122)
 
+    def samples_in(self, start: int, stop: int) -> list[int]:
+        """Numbers in the source of the samples that tokens [start, stop) are of."""
+        if stop <= start:
+            return []
+        first = int(np.searchsorted(self.starts, start, side="right")) - 1
+        last = int(np.searchsorted(self.starts, stop, side="left"))
+        return [number for number in self.samples[max(first, 0) : last].tolist() if number >= 0]
+
     def save(self, folder: Path) -> None:
-        for name, array in (("ids", self.ids), ("ends", self.ends), ("starts", self.starts), ("keep", self.keep)):
+        for name in ("ids", "ends", "starts", "keep", "samples", "separator_ids"):
             with replacing(folder / f"{name}.npy") as file:
-                np.save(file, array)
+                np.save(file, getattr(self, name))
         write_bytes(folder / "text.bin", bytes(self.text))
 
+    def facts(self) -> dict[str, object]:
+        """What :meth:`open` needs beside the files."""
+        return {
+            "name": self.name,
+            "separator": self.separator.decode(),
+            "distinct": self.distinct,
+            "repeats": self.repeats,
+            "free": self.free,
+        }
+
     @classmethod
-    def open(cls, folder: Path) -> Corpus:
+    def open(cls, folder: Path, facts: dict[str, object]) -> Corpus:
         """Map a saved corpus into memory, shared by all workers."""
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("ids", "ends", "starts", "keep")}
-        text = np.memmap(folder / "text.bin", dtype=np.uint8, mode="r")
-        return cls(**arrays, text=text.data)
-
-
-def build_corpus(samples: list[str], tokenizer: Tokenizer, seams: Seams, seed: int) -> Corpus:
-    """Shuffle the samples by the global seed and encode them.
-
-    Samples that contain the text of a special token are left out: a server would read control tokens there.
-
-    Raises:
-        InputError: no sample is left, or the tokenizer loses text.
-    """
-    forbidden = tokenizer.special_texts
-    clean = [sample for sample in samples if sample and not any(text in sample for text in forbidden)]
-    if not clean:
-        raise InputError(
-            "no usable sample: the source is empty or every sample contains a special token's text",
-            field="suffix.source",
-            remedy="use another source.",
-            stage="tokenize_sources",
+        names = ("ids", "ends", "starts", "keep", "samples", "separator_ids")
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
+        path = folder / "text.bin"
+        text = np.memmap(path, dtype=np.uint8, mode="r").data if path.stat().st_size else b""
+        return cls(
+            **arrays,
+            text=text,
+            separator=str(facts["separator"]).encode(),
+            distinct=int(facts["distinct"]),  # type: ignore[call-overload]
+            repeats=bool(facts["repeats"]),
+            free=bool(facts["free"]),
+            name=str(facts["name"]),
         )
-    clean = [clean[i] for i in permutation(digest(seed, "corpus"), len(clean))]
-    ids, ends, first = [], [], [0]
-    offset = 0
-    pieces: list[bytes] = []
-    for at in range(0, len(clean), BATCH):
-        texts = [sample + SEPARATOR for sample in clean[at : at + BATCH]]
-        for text, encoded in zip(texts, tokenizer.encode_with_ends(texts), strict=True):
-            data = text.encode()
-            if not len(encoded.ends) or encoded.ends[-1] != len(data):
-                raise InputError(
-                    f"{tokenizer.name} does not keep every character, so text cannot be built from its tokens",
-                    field="tokenizer.path",
-                    remedy="use a tokenizer of the byte-level BPE family.",
-                    stage="tokenize_sources",
-                )
-            ids.append(encoded.ids)
-            ends.append(encoded.ends + offset)
-            pieces.append(data)
-            offset += len(data)
-            first.append(first[-1] + len(encoded.ids))
-    corpus = Corpus(np.concatenate(ids), np.concatenate(ends), np.array(first[:-1]), np.zeros(0, int), b"".join(pieces))
-    starts = corpus.starts if seams.separator_ids is not None else _inner_starts(corpus)
-    return Corpus(corpus.ids, corpus.ends, starts, _keep(corpus), corpus.text)
 
 
-def _keep(corpus: Corpus) -> NDArray[np.int64]:
-    last = np.frombuffer(corpus.text, dtype=np.uint8)[corpus.ends - 1]
+def legal_ends(text: bytes, ends: Array) -> Array:
+    """``keep``: a piece may end after a token whose last byte is printable ASCII and not a blank."""
+    last = np.frombuffer(text, dtype=np.uint8)[ends - 1]
     legal = (last >= 33) & (last <= 126)
+    # Where two tokens end at one place, the text of the first would bring the second along.
+    legal[:-1] &= ends[1:] > ends[:-1]
     return np.maximum.accumulate(np.where(legal, np.arange(len(legal)), -1))
-
-
-def _inner_starts(corpus: Corpus) -> NDArray[np.int64]:
-    """Per sample the first token that may follow a SAFE word."""
-    found = []
-    bounds = [*corpus.starts.tolist(), len(corpus)]
-    for begin, stop in pairwise(bounds):
-        token = next((t for t in range(begin + 1, stop) if corpus.can_start(t)), None)
-        if token is not None:
-            found.append(token)
-    return np.array(found, dtype=np.int64)

@@ -25,9 +25,10 @@ _MULTIPLIERS = 64
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Words at the branch points, as positions in ``Seams.safe_ids``.
+    """Words at the branch points.
 
-    ``masters``: first word of each group's master. ``rest``: words of root children. ``slots``: words per slot.
+    ``masters``: first word of each group's master; ``rest``: first words of root children: both are positions among
+    the opening words. ``slots``: words per slot, positions in ``Seams.safe_ids``.
     """
 
     seams: Seams
@@ -42,17 +43,18 @@ class Alphabet:
         Raises:
             VerdictError: more groups than words.
         """
-        total = len(seams.safe_ids)
+        opening = seams.opening
+        total = len(opening)
         if groups >= total:
             raise VerdictError(
                 f"{groups} prefix groups, but the tokenizer has only {total} words that can tell them apart",
                 field="prefix.groups",
                 remedy="use fewer groups or a larger tokenizer.",
             )
-        pool = np.arange(seams.common if seams.common > groups else total)
+        pool = np.arange(opening.common if opening.common > groups else total)
         masters = pool[np.argsort(combine(key, pool), kind="stable")[:groups]]
         slots = tuple(found for words in SENTENCE_SLOTS if len(found := seams.positions(words)))
-        everyday = np.arange(max(seams.common, 1))
+        everyday = np.arange(seams.common or len(seams.safe_ids))
         rest = np.setdiff1d(np.arange(total), masters)
         return cls(seams, masters, rest, slots or (everyday,))
 
@@ -67,19 +69,16 @@ def first_words(
 ) -> tuple[Array, Array]:
     """Positions of the first and the second word; the second is -1 where the sentence may choose it.
 
+    At the root the first is a position among the opening words, elsewhere (and the second always) among the SAFE ones.
+
     Args:
         number, siblings: from :class:`prefixcache.content.branches.Branches`.
         at_root: the node is the root.
         taken: position of the word with which the node's master continues, -1 where there is none.
         key: one word per node (equal for its children).
     """
-    seams = alphabet.seams
-    total, common = len(seams.safe_ids), seams.common
-    # Everyday words where they suffice; the whole safe vocabulary for crowded nodes.
-    everyday = ~at_root & (siblings < common)
-    size = np.where(at_root, len(alphabet.rest), np.where(everyday, common, total))
-    blocked = ~at_root & (taken >= 0) & (taken < size)
-    letters = size - blocked
+    size, letters = letters_of(alphabet, siblings, at_root, taken)
+    total, blocked = len(alphabet.seams.safe_ids), letters < size
     lap, step = np.divmod(number, letters)
     index = _affine(step, letters, key)
     index += blocked & (index >= taken)
@@ -87,6 +86,19 @@ def first_words(
     crowded = siblings > letters
     second = np.where(crowded, (lap + pick(combine(key, 2), total)) % total, -1)
     return first, second
+
+
+def letters_of(alphabet: Alphabet, siblings: Array, at_root: NDArray[np.bool_], taken: Array) -> tuple[Array, Array]:
+    """Per request: words of its node's alphabet, and how many of them may be a first word there.
+
+    A node with more children than letters is crowded: some of its children share their first word.
+    """
+    total, common = len(alphabet.seams.safe_ids), alphabet.seams.common
+    # Everyday words where they suffice; the whole safe vocabulary for crowded nodes.
+    everyday = ~at_root & (siblings < common)
+    size = np.where(at_root, len(alphabet.rest), np.where(everyday, common, total))
+    blocked = ~at_root & (taken >= 0) & (taken < size)
+    return size, size - blocked
 
 
 def _affine(step: Array, letters: Array, key: NDArray[np.uint64]) -> Array:

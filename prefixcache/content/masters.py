@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from prefixcache.content.corpus import Corpus
 from prefixcache.content.mixing import combine, pick
-from prefixcache.content.seams import SEPARATOR, Seams
+from prefixcache.content.seams import Seams
+from prefixcache.content.selection import too_small
 from prefixcache.content.tokenizer import Ids
-from prefixcache.errors import EnvironmentFailure
 from prefixcache.files import replacing, write_bytes
 
 
@@ -67,24 +67,35 @@ class Masters:
 
 
 def build_master(
-    corpus: Corpus, seams: Seams, head: list[int], word: int, cuts: NDArray[np.int64], key: np.uint64
+    corpus: Corpus,
+    seams: Seams,
+    head: list[int],
+    word: int,
+    cuts: NDArray[np.int64],
+    key: np.uint64,
+    begin: int | None = None,
+    where: str = "suffix",
 ) -> Master:
     """A master whose tokens up to each cut are exactly what its text up to there encodes to.
 
-    It opens with its group's own word and runs through the source from a random sample on. Where a cut would fall on a
+    It opens with its group's own word and runs through the source from ``begin`` on. Where a cut would fall on a
     token after which text may not end, a neutral word is put before a word of the same stretch, which moves the cut.
 
     Args:
-        word: position of the group's first word in the safe vocabulary.
+        word: position of the group's first word among the opening words.
         cuts: ascending token counts, all above ``len(head)``.
+        begin: corpus token of the sample to begin with; default: a random one.
+        where: configuration path of the source, for messages.
 
     Raises:
         EnvironmentFailure: the source has too few tokens.
     """
-    writer = _Writer(corpus, seams, key)
+    if begin is None:
+        begin = int(corpus.starts[pick(combine(key, 0), len(corpus.starts))])
+    writer = _Writer(corpus, seams, key, begin, where)
     if len(cuts):
-        writer.word(word)
-        writer.position = writer.start()
+        opening = seams.opening
+        writer.put(opening.ids[word : word + 1], opening.texts[word])
     marks: dict[int, int] = {0: 0, len(head): 0}
     for cut in cuts.tolist():
         writer.advance(cut - len(head))
@@ -94,16 +105,12 @@ def build_master(
 
 
 class _Writer:
-    def __init__(self, corpus: Corpus, seams: Seams, key: np.uint64) -> None:
-        self.corpus, self.seams, self.key = corpus, seams, key
+    def __init__(self, corpus: Corpus, seams: Seams, key: np.uint64, position: int, where: str) -> None:
+        self.corpus, self.seams, self.key, self.position, self.where = corpus, seams, key, position, where
         self.ids: list[Any] = []
         self.text: list[bytes] = []
-        self.tokens = self.bytes = self.position = self.read = self.fillers = 0
-        self.fresh = False  # the separator is still to be written before the run
-
-    def start(self) -> int:
-        self.fresh = self.seams.separator_ids is not None
-        return int(self.corpus.starts[pick(combine(self.key, 0), len(self.corpus.starts))])
+        self.tokens = self.bytes = self.read = self.fillers = 0
+        self.fresh = True  # the separator is still to be written before the run
 
     def put(self, ids: Any, text: bytes) -> None:
         self.ids.append(ids)
@@ -121,10 +128,10 @@ class _Writer:
 
     def advance(self, target: int) -> None:
         """Write until ``target`` tokens stand there and text may end."""
-        separator = self.seams.separator_ids
-        if self.fresh and separator is not None:
+        separator = self.corpus.separator_ids
+        if self.fresh:
             if target - self.tokens > len(separator):
-                self.put(separator, SEPARATOR.encode())
+                self.put(separator, self.corpus.separator)
             else:  # no room for the separator and a token before this cut: go on inside the sample
                 self._skip(self.position)
             self.fresh = False
@@ -165,8 +172,8 @@ class _Writer:
 
     def _count(self, tokens: int) -> None:
         self.read += tokens
-        if self.read > len(self.corpus):
-            raise too_small(len(self.corpus), self.tokens)
+        if self.read > self.corpus.most:
+            raise too_small(self.corpus, self.tokens, self.where)
 
     def _wrap(self, room: int) -> None:
         """Go on at the source's start where its end is too near for a stretch and the words around it."""
@@ -175,15 +182,6 @@ class _Writer:
         # The stretch before ended at a legal end: go on at a word of the first sample.
         token = next((t for t in range(1, len(self.corpus)) if self.corpus.can_start(t)), None)
         if token is None or token + room + 1 >= len(self.corpus):
-            raise too_small(len(self.corpus), room)
+            raise too_small(self.corpus, room, self.where)
         self.position = token
         self._count(room)
-
-
-def too_small(have: int, need: int) -> EnvironmentFailure:
-    return EnvironmentFailure(
-        f"the source has {have} tokens, too few for a stretch of {need} without repeating samples",
-        field="suffix.source",
-        remedy="use a larger source or shorter inputs.",
-        stage="build_shards",
-    )

@@ -1,109 +1,113 @@
-"""Where text comes from: GSM8K (a local file or the `datasets` hub name) and the shipped synthetic problems."""
+"""Where text comes from: GSM8K, any file or hub data set, the shipped synthetic problems (RFC 2.6, 3.3.13)."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-import polars as pl
-
-from prefixcache.config.content import SuffixConfig
+from prefixcache.config.content import SourceConfig
+from prefixcache.content.source_files import hub_rows, read_rows
 from prefixcache.content.synthetic import samples
-from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.errors import InputError
 
 GSM8K_HUB_NAME = "openai/gsm8k"
+GSM8K_SUBSET = "main"
 GSM8K_FIELDS = ["question", "answer"]
+TEXT_FIELD = "text"
 # GSM8K's answers carry the calculator's steps as <<48/2=24>>.
 _CALCULATOR_MARK = re.compile(r"<<[^<>]*>>")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Text samples in the source's order, NFC, without surrounding blanks."""
+    """Text samples in the source's order, NFC, without surrounding blanks; ``ids``: their numbers in the source."""
 
     name: str
     samples: list[str]
+    ids: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.ids:
+            self.ids.extend(range(len(self.samples)))
 
 
-def load_source(config: SuffixConfig, *, count: int, seed: int) -> Source:
-    """The samples of the configured source.
+def sample_hash(text: str) -> str:
+    """SHA-256 of a sample's text as it is used."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def load_source(config: SourceConfig, *, count: int, seed: int, where: str = "suffix") -> Source:
+    """The samples of the configured source; ``random_tokens`` has none.
 
     Args:
-        config: source, path and fields.
+        config: source, path or hub name, and fields.
         count: how many samples the synthetic source makes; files give all they have.
         seed: of the synthetic source.
+        where: configuration path of ``config``, for messages.
 
     Raises:
         InputError: a file that is not what it should be.
         EnvironmentFailure: a source that is not reachable; nothing else is ever put in its place.
     """
+    if config.source == "random_tokens":
+        return Source("random_tokens", [])
     if config.source == "synthetic":
         return Source("synthetic", samples(count, seed))
-    fields = config.fields or GSM8K_FIELDS
-    rows = _read_rows(Path(config.path)) if config.path else _from_hub()
-    texts = [_text(row, fields, number) for number, row in enumerate(rows)]
-    return Source("gsm8k", [text for text in texts if text])
+    gsm8k = config.source == "gsm8k"
+    if config.path:
+        rows = read_rows(Path(config.path), where=where, gsm8k=gsm8k)
+    elif gsm8k:
+        name, subset = config.name or GSM8K_HUB_NAME, config.subset or GSM8K_SUBSET
+        rows = hub_rows(name, subset, config.split, config.revision, where=where, gsm8k=True)
+    else:
+        rows = hub_rows(str(config.name), config.subset, config.split, config.revision, where=where, gsm8k=False)
+    texts = _texts(rows, config.fields or (GSM8K_FIELDS if gsm8k else None), where, clean=gsm8k)
+    kept = [(number, text) for number, text in enumerate(texts) if text]
+    return Source(config.source, [text for _, text in kept], [number for number, _ in kept])
 
 
-def _text(row: Any, fields: list[str], number: int) -> str:
-    if not isinstance(row, dict):
-        raise InputError(
-            f"sample {number} is not an object", field="suffix.path", remedy="give one JSON object a line."
-        )
-    missing = [field for field in fields if not isinstance(row.get(field), str)]
-    if missing:
-        raise InputError(
-            f"sample {number} has no text field {missing[0]!r}; it has: {', '.join(map(str, row))}",
-            field="suffix.fields",
-            remedy="choose among the sample's fields.",
-            stage="tokenize_sources",
-        )
-    joined = "\n".join(_CALCULATOR_MARK.sub("", row[field]) for field in fields)
-    return unicodedata.normalize("NFC", joined.replace("\r\n", "\n")).strip()
+def _texts(rows: Iterable[Any], fields: list[str] | None, where: str, *, clean: bool) -> Iterable[str]:
+    for number, row in enumerate(rows):
+        if isinstance(row, str):
+            row = {TEXT_FIELD: row}
+        if not isinstance(row, dict):
+            raise InputError(
+                f"sample {number} is not an object",
+                field=f"{where}.path",
+                remedy="give one JSON object a line.",
+                stage="tokenize_sources",
+            )
+        if fields is None:
+            fields = _only_text_field(row, where)
+        missing = [name for name in fields if not isinstance(row.get(name), str)]
+        if missing:
+            raise InputError(
+                f"sample {number} has no text field {missing[0]!r}; it has: {', '.join(map(str, row))[:300]}",
+                field=f"{where}.fields",
+                remedy="choose among the sample's fields.",
+                stage="tokenize_sources",
+            )
+        parts = (row[name] for name in fields)
+        joined = "\n".join(_CALCULATOR_MARK.sub("", part) if clean else part for part in parts)
+        # Half a surrogate pair, which JSON can spell, is no text.
+        whole = joined.encode("utf-8", "ignore").decode().replace("\r\n", "\n")
+        yield unicodedata.normalize("NFC", whole).strip()
 
 
-def _read_rows(path: Path) -> list[Any]:
-    if path.is_dir():
-        found = [path / name for name in ("train.jsonl", "train.parquet") if (path / name).is_file()]
-        if not found:
-            raise _unreachable(f"the folder {path.name} holds no train.jsonl")
-        path = found[0]
-    if not path.is_file():
-        raise _unreachable(f"{path.name} does not exist")
-    try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path).to_dicts()
-        return [orjson.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
-    except OSError as error:
-        raise _unreachable(f"{path.name}: {error.strerror}") from None
-    except (orjson.JSONDecodeError, pl.exceptions.PolarsError) as error:
-        raise InputError(
-            f"{path.name} is not JSON Lines: {str(error).splitlines()[0][:120]}",
-            field="suffix.path",
-            remedy="give a .jsonl or .parquet file.",
-            stage="tokenize_sources",
-        ) from None
-
-
-def _from_hub() -> list[Any]:
-    try:
-        from datasets import load_dataset
-
-        return list(load_dataset(GSM8K_HUB_NAME, "main", split="train"))
-    except Exception as error:  # the hub's client raises many kinds for one cause
-        reason = str(error).strip().splitlines()[0][:160] if str(error).strip() else type(error).__name__
-        raise _unreachable(f"the hub's {GSM8K_HUB_NAME} ({reason})") from None
-
-
-def _unreachable(what: str) -> EnvironmentFailure:
-    return EnvironmentFailure(
-        f"GSM8K is asked for and cannot be reached: {what}",
-        field="suffix.source",
-        remedy="name a local copy with --source gsm8k=PATH (a .jsonl file or a folder with train.jsonl), or use "
-        "--source synthetic.",
+def _only_text_field(row: dict[str, Any], where: str) -> list[str]:
+    if isinstance(row.get(TEXT_FIELD), str):
+        return [TEXT_FIELD]
+    texts = [str(name) for name, value in row.items() if isinstance(value, str)]
+    if len(texts) == 1:
+        return texts
+    raise InputError(
+        f"which of the columns holds the text? There are: {', '.join(map(str, row))[:300]}",
+        field=f"{where}.fields",
+        remedy="list the columns to use.",
         stage="tokenize_sources",
     )

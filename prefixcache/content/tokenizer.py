@@ -1,4 +1,4 @@
-"""A model's tokenizer: ids with byte offsets, what it adds around a text, and a hash that names it."""
+"""A model's tokenizer: ids with byte offsets, its chat template, and a hash that names it."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ class Tokenizer:
         name: as the user wrote it; a folder's last part, so that no path of this machine enters a dataset.
     """
 
-    def __init__(self, backend: Any, name: str, special_ids: frozenset[int], special_texts: tuple[str, ...]) -> None:
+    def __init__(
+        self, backend: Any, name: str, special_ids: frozenset[int], special_texts: tuple[str, ...], fast: Any = None
+    ) -> None:
         self.backend = backend
         self.name = name
         self.special_ids = special_ids
         self.special_texts = special_texts
+        self.fast = fast
 
     @cached_property
     def sha256(self) -> str:
@@ -56,47 +59,69 @@ class Tokenizer:
         ids: list[int] = self.backend.encode(text, add_special_tokens=False).ids
         return ids
 
-    def encode_as_server(self, texts: list[str]) -> list[list[int]]:
-        """Ids as a server's completions endpoint encodes a text prompt, additions included."""
-        return [item.ids for item in self.backend.encode_batch_fast(texts, add_special_tokens=True)]
-
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         return [item.ids for item in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def encode_with_ends(self, texts: list[str]) -> list[Encoded]:
-        """Ids and byte ends of each text, in one parallel batch."""
-        results = self.backend.encode_batch(texts, add_special_tokens=False)
-        return [self._with_ends(text, item) for text, item in zip(texts, results, strict=True)]
+    def encode_with_ends(self, texts: list[str], left: str = "") -> list[Encoded | None]:
+        """Ids and byte ends of each text as it stands behind ``left``, in one parallel batch.
 
-    @staticmethod
-    def _with_ends(text: str, item: Any) -> Encoded:
-        ends = np.array([end for _, end in item.offsets], dtype=np.int64)
-        if not text.isascii():  # offsets count characters
-            widths = np.array([len(char.encode()) for char in text], dtype=np.int64)
-            ends = np.concatenate(([0], np.cumsum(widths)))[ends]
-        return Encoded(np.array(item.ids, dtype=np.int32), ends)
+        Ends count from the text's own start. None where the tokens of ``left`` do not stay apart from the text's.
+        """
+        before = self.encode(left)
+        results = self._offsets.encode_batch([left + text for text in texts], add_special_tokens=False)
+        return [_behind(before, left, text, item) for text, item in zip(texts, results, strict=True)]
 
     @cached_property
-    def head(self) -> list[int]:
-        """Ids the tokenizer puts before every text (BOS)."""
-        return self._added()[0]
+    def _offsets(self) -> Any:
+        """The backend without post-processor: some of those trim blanks from the offsets, none changes the ids."""
+        from tokenizers import Tokenizer as Backend
 
-    @cached_property
-    def tail(self) -> list[int]:
-        """Ids the tokenizer puts after every text."""
-        return self._added()[1]
+        backend = Backend.from_str(self.backend.to_str())
+        backend.post_processor = None
+        return backend
 
-    def _added(self) -> tuple[list[int], list[int]]:
-        bare = self.encode("also the")
-        full: list[int] = self.backend.encode("also the", add_special_tokens=True).ids
-        for start in range(len(full) - len(bare) + 1):
-            if full[start : start + len(bare)] == bare:
-                return full[:start], full[start + len(bare) :]
-        raise InputError(
-            "the tokenizer changes a text when it adds its special tokens",
-            field="tokenizer.path",
-            remedy="use another.",
-        )
+    def render_chat(self, content: str, system: str | None = None) -> str:
+        """The text of a conversation's first turn, up to where the assistant answers.
+
+        Raises:
+            InputError: there is no template, or it refuses these messages.
+        """
+        if self.fast is None or not self.fast.chat_template:
+            raise InputError(
+                f"{self.name} has no chat template",
+                field="prompt.format",
+                remedy="write format: completion, or add chat_template.jinja to the tokenizer's folder.",
+                stage="probe_tokenizer",
+            )
+        messages = chat_messages(content, system)
+        try:
+            return str(self.fast.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        except Exception as error:  # templates raise what they like
+            raise InputError(
+                f"the chat template of {self.name} refuses the messages: {str(error)[:200]}",
+                field="prompt.system" if system is not None else "prompt.format",
+                remedy="leave out prompt.system if the template knows no system role, or write format: completion.",
+                stage="probe_tokenizer",
+            ) from None
+
+
+def chat_messages(content: str, system: str | None = None) -> list[dict[str, str]]:
+    """The messages that a chat request carries."""
+    before = [] if system is None else [{"role": "system", "content": system}]
+    return [*before, {"role": "user", "content": content}]
+
+
+def _behind(before: list[int], left: str, text: str, item: Any) -> Encoded | None:
+    ids, skip = item.ids, len(before)
+    if ids[:skip] != before:
+        return None
+    ends = np.array([end for _, end in item.offsets[skip:]], dtype=np.int64) - len(left)
+    if not text.isascii():  # offsets count characters
+        widths = np.array([len(char.encode()) for char in text], dtype=np.int64)
+        ends = np.concatenate(([0], np.cumsum(widths)))[np.maximum(ends, 0)]
+    if len(ends) and (ends[0] <= 0 or (np.diff(ends) < 0).any()):
+        return None
+    return Encoded(np.array(ids[skip:], dtype=np.int32), ends)
 
 
 def load_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
@@ -130,7 +155,7 @@ def load_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
     special = {int(i) for i, token in fast.added_tokens_decoder.items() if token.special} | set(fast.all_special_ids)
     texts = tuple(sorted(str(t) for t in fast.added_tokens_decoder.values() if t.special))
     name = EMBEDDED if embedded else (Path(where).resolve().name if local else config.path)
-    return Tokenizer(backend, name, frozenset(special), texts)
+    return Tokenizer(backend, name, frozenset(special), texts, fast)
 
 
 def _load(config: TokenizerConfig, where: str, local: bool) -> Any:

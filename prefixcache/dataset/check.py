@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.cache.certificate import KeyedPrompts, duplicate_branches, simulate_pass
-from prefixcache.cache.watermark import simulate_cold, simulate_warm
+from prefixcache.cache.watermark import simulate_cold, simulate_replay, simulate_warm
 from prefixcache.content.audit import Audit, audit_prompts
+from prefixcache.dataset.content_check import (
+    collision_problems,
+    hits_are_simulated,
+    simulated_hits,
+    status_with_collisions,
+)
 from prefixcache.dataset.contents import DatasetContents, read_contents
 from prefixcache.dataset.files_check import check_files
 from prefixcache.dataset.manifest import order_digest
 
 Tokens = NDArray[np.int64]
 MOST_LISTED = 5
+STATUSES = ("PASS", "PASS_WITH_WARNING", "FAIL")
 
 
 class Findings:
@@ -63,8 +70,10 @@ def check_dataset(root: Path, tokenizer: Any | None = None) -> dict[str, Any]:
     }
     if contents.readable and contents.metadata:
         _check_rows(contents, findings)
-        hits = _check_watermarks(contents, findings)
-        _check_certificate(contents, findings)
+        simulated = simulated_hits(contents)
+        hits = _check_watermarks(contents, findings, simulated if hits_are_simulated(contents) else None)
+        _check_certificate(contents, simulated, findings)
+        findings.add("collisions", collision_problems(contents))
         _check_texts(contents, tokenizer, findings)
         result |= _verdict(contents, hits, findings)
     result["intact"] = findings.intact
@@ -78,16 +87,16 @@ def check_dataset(root: Path, tokenizer: Any | None = None) -> dict[str, Any]:
 def _check_rows(contents: DatasetContents, findings: Findings) -> None:
     manifest, rows = contents.manifest, contents.metadata
     lengths, order, sums = [], [], []
-    head = len(manifest["tokenizer"].get("head", []))
+    head, tail = (len(manifest["tokenizer"].get(side) or []) for side in ("head", "tail"))
     for position, (row, ids) in enumerate(zip(rows, contents.ids, strict=True)):
         name = row["request_id"]
         if len(ids) != row["input_len"]:
             lengths.append(f"{name}: {len(ids)} token ids, input_len {row['input_len']}")
         if row["order_index"] != position:
             order.append(f"{name}: order_index {row['order_index']} in row {position}")
-        parts = max(row["planned_prefix_len"], head) + row["divergence_len"] + row["suffix_len"]
+        parts = max(row["planned_prefix_len"], head) + row["divergence_len"] + row["suffix_len"] + tail
         if parts != row["input_len"]:
-            sums.append(f"{name}: prefix + divergence + suffix = {parts}, input_len {row['input_len']}")
+            sums.append(f"{name}: prefix + divergence + suffix + tail = {parts}, input_len {row['input_len']}")
     findings.add("lengths", lengths + sums)
     names = [row["request_id"] for row in rows]
     if len(set(names)) != len(names):
@@ -107,19 +116,32 @@ def _check_rows(contents: DatasetContents, findings: Findings) -> None:
     findings.add("counts", counts)
 
 
-def _check_watermarks(contents: DatasetContents, findings: Findings) -> dict[str, Tokens]:
-    """Planned hits per pass, recomputed from the planned prefixes."""
+def _check_watermarks(
+    contents: DatasetContents, findings: Findings, taken: dict[str, Tokens] | None
+) -> dict[str, Tokens]:
+    """Planned hits per pass, recomputed from the planned prefixes; ``taken``: hits that replace them."""
     rows, manifest = contents.metadata, contents.manifest
     prefixes = contents.numbers("planned_prefix_len")
     _, lanes = np.unique([f"{r['planned_dp_id']}\x1f{r['prefix_group_id']}" for r in rows], return_inverse=True)
     lanes = lanes.reshape(-1).astype(np.int64)
     names = [row["name"] for row in manifest["passes"]]
-    both = {"cold": simulate_cold(prefixes, lanes, np.arange(len(rows))), "hot": simulate_warm(prefixes, lanes)}
+    unit = manifest["hit_unit"]
+    head = len(manifest["tokenizer"].get("head") or []) // unit * unit
+    drop = manifest.get("hit_drop", 0) * unit
+    domains, lengths = contents.numbers("planned_dp_id"), contents.numbers("input_len")
+    both = {
+        "cold": simulate_cold(prefixes, lanes, np.arange(len(rows)), domains=domains, head=head, drop=drop),
+        "hot": simulate_warm(prefixes, lanes, drop=drop),
+        "replay": simulate_replay(lengths, prefixes, lanes, unit=unit, drop=drop),
+    }
+    for name, hits in (taken or {}).items():
+        both[name] = replace(both[name], hit=hits)
     target = both[contents.target_pass]
     problems = []
-    unit = manifest["hit_unit"]
     if (prefixes % unit).any():
         problems.append(f"planned prefixes are not multiples of the hit unit {unit}")
+    if (prefixes < head).any():
+        problems.append(f"planned prefixes are shorter than the {head} tokens that all prompts share")
     claims = [("cached_watermark_before", target.before), ("expected_hit_len", target.hit)]
     claims += [("cached_watermark_after", target.after)]
     if len(names) > 1:
@@ -133,27 +155,15 @@ def _check_watermarks(contents: DatasetContents, findings: Findings) -> dict[str
     return {name: both[name].hit for name in names}
 
 
-def _check_certificate(contents: DatasetContents, findings: Findings) -> None:
-    unit = contents.manifest["hit_unit"]
-    domains = [row["planned_dp_id"] for row in contents.metadata]
-    requests = KeyedPrompts.of(zip(contents.ids, domains, strict=True), unit)
-    warm = [(np.array(row["prompt_token_ids"], dtype=np.int32), row["planned_dp_id"]) for row in contents.warmup]
-    warmup = KeyedPrompts.of(warm, unit)
+def _check_certificate(contents: DatasetContents, simulated: dict[str, Tokens], findings: Findings) -> None:
     problems = []
-    for row in contents.manifest["passes"]:
-        field = f"expected_hit_len_{row['name']}" if len(contents.manifest["passes"]) > 1 else "expected_hit_len"
-        planned = contents.numbers(field)
-        simulated = simulate_pass(row["name"], requests, warmup, unit)
+    for name, hits in simulated.items():
+        planned = contents.numbers(f"expected_hit_len_{name}" if len(simulated) > 1 else "expected_hit_len")
         problems += [
-            f"{contents.metadata[i]['request_id']} ({row['name']}): planned {planned[i]}, token ids hit {simulated[i]}"
-            for i in np.flatnonzero(planned != simulated).tolist()
+            f"{contents.metadata[i]['request_id']} ({name}): planned {planned[i]}, token ids hit {hits[i]}"
+            for i in np.flatnonzero(planned != hits).tolist()
         ]
     findings.add("certificate", problems)
-    prefixes = np.array([*contents.numbers("planned_prefix_len"), *(r["planned_prefix_len"] for r in contents.warmup)])
-    found = duplicate_branches(requests, warmup, prefixes.astype(np.int64), unit)
-    findings.add(
-        "collisions", [f"{contents.metadata[i]['request_id']}: first non-shared block not unique" for i in found]
-    )
 
 
 def _check_texts(contents: DatasetContents, tokenizer: Any | None, findings: Findings) -> None:
@@ -161,13 +171,21 @@ def _check_texts(contents: DatasetContents, tokenizer: Any | None, findings: Fin
     if backend is None:
         findings.add("seams", ["the dataset holds no tokenizer.json; name the tokenizer with --tokenizer"])
         return
+    framing = contents.framing
+    if framing is None:
+        findings.add("seams", [], note="prompts are token ids only, there is no text to encode")
+        return
     audit = Audit()
+
+    def encode(prompts: list[str]) -> list[list[int]]:
+        return framing.encode(backend, prompts)
+
     names = [row["request_id"] for row in contents.metadata]
-    audit_prompts(backend, zip(names, contents.prompts, contents.ids, strict=True), audit)
+    audit_prompts(encode, zip(names, contents.prompts, contents.ids, strict=True), audit)
     warm = [
         (row["request_id"], row["prompt"], np.array(row["prompt_token_ids"], dtype=np.int32)) for row in contents.warmup
     ]
-    audit_prompts(backend, warm, audit)
+    audit_prompts(encode, warm, audit)
     findings.add(
         "seams",
         [f"{name}: its text does not encode to its token ids" for name in audit.differing],
@@ -180,35 +198,76 @@ def _verdict(contents: DatasetContents, hits: dict[str, Tokens], findings: Findi
     manifest, report = contents.manifest, contents.report
     tokens = int(contents.numbers("input_len").sum())
     expected = int(hits[contents.target_pass].sum())
-    target = Fraction(str(manifest["target"]["hit_ratio"]))
-    deviation = Fraction(expected, tokens) - target
+    target = _target(contents)
+    deviation = None if target is None else Fraction(expected, tokens) - target
     problems = []
     if expected != manifest["theoretical_result"]["expected_hit_tokens"]:
         claimed = manifest["theoretical_result"]["expected_hit_tokens"]
         problems.append(f"{expected} hit tokens expected, the manifest says {claimed}")
-    status = _status(abs(deviation), report)
+    groups = _group_verdicts(contents, hits[contents.target_pass])
+    if groups:
+        status = max((row["status"] for row in groups if row["status"]), key=STATUSES.index, default="PASS")
+    else:
+        status = "PASS" if deviation is None else _status(abs(deviation), report.get("reachable", True), report)
+    if hits_are_simulated(contents):
+        on_collision = manifest["collision_result"]["on_collision"]
+        status = status_with_collisions(status, report.get("reachable", True), on_collision)
     if status != manifest["theoretical_result"]["validation_status"]:
         claimed = manifest["theoretical_result"]["validation_status"]
         problems.append(f"the figures deserve {status}, the manifest says {claimed}")
     findings.add("verdict", problems)
     return {
         "input_tokens": tokens,
-        "target_hit_ratio": float(target),
+        "target_hit_ratio": None if target is None else float(target),
         "expected_hit_tokens": expected,
         "designed_hit_ratio": expected / tokens,
-        "signed_deviation": float(deviation),
-        "absolute_deviation": float(abs(deviation)),
+        "signed_deviation": None if deviation is None else float(deviation),
+        "absolute_deviation": None if deviation is None else float(abs(deviation)),
         "passes": [
             {"name": name, "expected_hit_tokens": int(hit.sum()), "designed_hit_ratio": int(hit.sum()) / tokens}
             for name, hit in hits.items()
         ],
+        "groups": groups,
         "validation_status": status,
     }
 
 
-def _status(deviation: Fraction, report: dict[str, Any]) -> str:
+def _target(contents: DatasetContents) -> Fraction | None:
+    """The target that the manifest states; of groups' targets their mean weighted by input tokens."""
+    stated = contents.manifest["target"]
+    if stated.get("groups"):
+        tokens = _sums(contents, contents.numbers("input_len"))
+        wanted = [Fraction(str(row["hit_ratio"])) * tokens.get(row["id"], 0) for row in stated["groups"]]
+        return sum(wanted, Fraction(0)) / sum(tokens.values())
+    return None if stated["hit_ratio"] is None else Fraction(str(stated["hit_ratio"]))
+
+
+def _sums(contents: DatasetContents, values: Tokens) -> dict[str, int]:
+    """Sum of a per-request value per group."""
+    names, index = np.unique([row["prefix_group_id"] for row in contents.metadata], return_inverse=True)
+    totals = np.bincount(index.reshape(-1), weights=values, minlength=len(names))
+    return {str(name): int(total) for name, total in zip(names, totals, strict=True)}
+
+
+def _group_verdicts(contents: DatasetContents, hit: Tokens) -> list[dict[str, Any]]:
+    """Status of every group that has a target of its own."""
+    goals = contents.manifest["target"].get("groups") or []
+    tokens, hits = _sums(contents, contents.numbers("input_len")), _sums(contents, hit)
+    beyond = {row["group_id"] for row in contents.report.get("groups", []) if row.get("reachable") is False}
+    rows = []
+    for goal in goals:
+        name = goal["id"]
+        own = tokens.get(name, 0)
+        off = Fraction(hits[name], own) - Fraction(str(goal["hit_ratio"])) if own else None
+        status = None if off is None else _status(abs(off), name not in beyond, contents.report)
+        designed = hits[name] / own if own else None
+        rows.append({"group_id": name, "designed_hit_ratio": designed, "status": status})
+    return rows
+
+
+def _status(deviation: Fraction, reachable: bool, report: dict[str, Any]) -> str:
     accept = report.get("on_failure") == "accept_with_warning"
-    if not report.get("reachable", True):
+    if not reachable:
         return "PASS_WITH_WARNING" if accept else "FAIL"
     if deviation <= Fraction(str(report.get("pass_tolerance", 0.01))):
         return "PASS"

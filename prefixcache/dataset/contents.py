@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from prefixcache.content.framing import Framing
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 
@@ -35,10 +36,29 @@ class DatasetContents:
 
     @property
     def target_pass(self) -> str:
-        return "hot" if self.manifest["target"]["semantics"] == "static_prefix_ratio" else "cold"
+        """The pass whose hits the target constrains, and the rows' main columns tell of; a replay has only its own."""
+        names = [row["name"] for row in self.manifest["passes"]]
+        wanted = "hot" if self.manifest["target"]["semantics"] == "static_prefix_ratio" else "cold"
+        return wanted if wanted in names else str(names[0])
 
     def numbers(self, field: str) -> NDArray[np.int64]:
         return np.array([row[field] for row in self.metadata], dtype=np.int64)
+
+    @property
+    def framing(self) -> Framing | None:
+        """How prompts become token ids; None where there are only ids."""
+        prompt, tokenizer = self.manifest.get("prompt") or {}, self.manifest["tokenizer"]
+        if prompt.get("form") == "ids":
+            return None
+        chat = prompt.get("format") == "chat"
+        return Framing(
+            "chat" if chat else "completion",
+            tokenizer.get("head") or [],
+            tokenizer.get("tail") or [],
+            prompt.get("head_text") or "",
+            prompt.get("tail_text") or "",
+            add_special=not chat,
+        )
 
     def own_tokenizer(self) -> Any | None:
         """The tokenizer the dataset was made with, if it can be had from the folder or the product."""
@@ -55,7 +75,7 @@ def read_contents(root: Path) -> DatasetContents:
     Raises:
         InputError: there is no readable manifest, so this is no dataset.
     """
-    manifest = _read_manifest(root)
+    manifest = read_manifest(root)
     problems: list[str] = []
     report = _try(problems, "validation_report.json", lambda: read_json(root / "validation_report.json"), {})
     metadata = _try(problems, "request_metadata.jsonl", lambda: list(read_jsonl(root / "request_metadata.jsonl")), [])
@@ -78,7 +98,7 @@ def read_contents(root: Path) -> DatasetContents:
     return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems)
 
 
-def _read_manifest(root: Path) -> dict[str, Any]:
+def read_manifest(root: Path) -> dict[str, Any]:
     if not root.is_dir():
         raise InputError(f"{root} is not a folder", field="--dataset", remedy="name the folder `generate` wrote.")
     path = root / "manifest.json"

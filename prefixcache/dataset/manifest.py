@@ -33,6 +33,7 @@ def build_manifest(
     corpus: dict[str, Any],
     files: dict[str, dict[str, Any]],
     order: str,
+    units: list[int],
 ) -> dict[str, Any]:
     """The manifest as plain data.
 
@@ -42,9 +43,10 @@ def build_manifest(
         corpus: facts of the encoded source.
         files: per file name: sha256, bytes, rows.
         order: digest of the send order.
+        units: hit units at which the design holds.
     """
     within, across = config.order
-    target = {"scope": config.target.scope, "hit_ratio": report["target_hit_ratio"], "semantics": config.semantics}
+    framing = corpus["framing"]
     return {
         "schema_version": SCHEMA_VERSION,
         "dataset_id": config.dataset_id,
@@ -56,16 +58,26 @@ def build_manifest(
             "name": corpus["tokenizer"],
             "sha256": corpus["tokenizer_sha256"],
             "embedded": corpus["embedded"],
-            "head": corpus["head"],
-            "tail": [],
+            "head": framing["head"],
+            "tail": framing["tail"],
+        },
+        "prompt": {
+            "format": framing["format"],
+            "form": "ids" if corpus["construction"] == "token_ids" else "text",
+            "system": config.prompt.system,
+            "head_text": framing["head_text"],
+            "tail_text": framing["tail_text"],
+            "construction": corpus["construction"],
         },
         "block_size": config.block_size,
         "hit_unit": config.unit,
+        "hit_drop": config.hit_drop,
+        "valid_hit_units": units,
         "request_count": report["request_count"],
         "input_tokens": report["input_tokens"],
         "output_tokens": report["output_tokens"],
         "execution_mode": config.mode,
-        "target": target,
+        "target": _target(config, report),
         "input_length": {**identity["input_length"], "summary": report["input_length"]},
         "output_length": {**identity["output_length"], "summary": report["output_length"]},
         "prefix": {
@@ -83,6 +95,7 @@ def build_manifest(
             "source_tokens": corpus["tokens"],
             "fields": config.suffix.fields,
         },
+        "sources": corpus["sources"],
         "request_order": {
             "within_group": within,
             "across_group": across,
@@ -102,12 +115,14 @@ def build_manifest(
             "gating": config.execution.gating,
         },
         "planning": {
-            "objective": config.planning.objective,
+            "objective": report["objective"],
+            "trajectories": report["trajectories"],
             "block_residual_calibration": config.planning.block_residual_calibration,
             "adjusted_requests": report["adjusted_requests"],
             "budget_split": "largest remainder over input tokens, moved from groups at their limit",
         },
         "collision_detection": config.suffix.collision_detection.model_dump(mode="json"),
+        "collision_result": report["collisions"],
         "theoretical_result": {
             "target_hit_ratio": report["target_hit_ratio"],
             "designed_hit_ratio": report["designed_hit_ratio"],
@@ -125,3 +140,16 @@ def build_manifest(
         "dataset_digest": dataset_digest(files),
         "config": identity,
     }
+
+
+def _target(config: PrefixCacheDatasetConfig, report: dict[str, Any]) -> dict[str, Any]:
+    """What was asked for; with targets per group the ratio is theirs, weighted by input tokens. Null without one."""
+    target: dict[str, Any] = {
+        "scope": report["target_scope"],
+        "hit_ratio": report["target_hit_ratio"],
+        "semantics": config.semantics,
+    }
+    if (ratios := config.group_targets) is not None:
+        names = config.prefix.group_ids()
+        target["groups"] = [{"id": name, "hit_ratio": float(ratio)} for name, ratio in zip(names, ratios, strict=True)]
+    return target

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.content.assembly import Prompt
+from prefixcache.content.collisions.repair import Repairs
 from prefixcache.files import replacing
 
 DATA_FIELDS = ("request_id", "prompt", "prompt_token_ids", "max_tokens")
@@ -34,6 +35,9 @@ METADATA_FIELDS = (
     "planned_dp_id",
     "planned_route",
     "collision_status",
+    "collision_retries",
+    "collision_repair",
+    "sample_ids",
 )
 COMPARE_FIELDS = ("expected_hit_len_cold", "expected_hit_len_hot")
 WARMUP_FIELDS = (
@@ -50,8 +54,15 @@ WARMUP_FIELDS = (
 _IDS = pa.list_(pa.int32())
 
 
-def request_table(config: PrefixCacheDatasetConfig, plan: pl.DataFrame, prompts: list[Prompt], total: int) -> pa.Table:
+def request_table(
+    config: PrefixCacheDatasetConfig,
+    plan: pl.DataFrame,
+    prompts: list[Prompt],
+    total: int,
+    repairs: Repairs = Repairs(),
+) -> pa.Table:
     """One shard. ``plan``: its rows in send order; ``total``: requests of the whole dataset (for the ids' width)."""
+    indices = plan["index"].to_numpy()
     width = len(str(total - 1))
     hits, lengths = plan["expected_hit_len"].to_numpy(), plan["input_len"].to_numpy()
     extra = [name for name in COMPARE_FIELDS if name in plan.columns]
@@ -68,7 +79,10 @@ def request_table(config: PrefixCacheDatasetConfig, plan: pl.DataFrame, prompts:
         "cached_watermark_after": plan["cached_watermark_after"].to_numpy(),
         "divergence_len": np.array([prompt.divergence_len for prompt in prompts], dtype=np.int64),
         "suffix_len": np.array([prompt.suffix_len for prompt in prompts], dtype=np.int64),
-        "collision_status": ["unique_by_construction"] * len(prompts),
+        "collision_status": repairs.statuses(indices),
+        "collision_retries": repairs.retries(indices),
+        "collision_repair": pa.array(repairs.names(indices), type=pa.string()),
+        "sample_ids": pa.array([prompt.samples for prompt in prompts], type=pa.list_(pa.int64())),
         **{name: plan[name].to_numpy() for name in extra},
         "max_tokens": plan["output_len"].to_numpy(),
         **_content(prompts),
@@ -105,9 +119,13 @@ def _content(prompts: list[Prompt]) -> dict[str, Any]:
     ends = np.cumsum([0, *(len(prompt.ids) for prompt in prompts)], dtype=np.int32)
     flat = np.concatenate([prompt.ids for prompt in prompts]) if prompts else np.zeros(0, dtype=np.int32)
     return {
-        "prompt": pa.array([prompt.text.decode() for prompt in prompts], type=pa.large_string()),
+        "prompt": pa.array([_text_of(prompt) for prompt in prompts], type=pa.large_string()),
         "prompt_token_ids": pa.ListArray.from_arrays(pa.array(ends), pa.array(flat, type=pa.int32())),
     }
+
+
+def _text_of(prompt: Prompt) -> str | None:
+    return None if prompt.text is None else prompt.text.decode()
 
 
 def write_table(path: Path, table: pa.Table) -> None:

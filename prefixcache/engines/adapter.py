@@ -116,6 +116,8 @@ class Adapter:
         reset: how the prefix cache is emptied.
         rank_header: request header that pins a DP rank.
         info_paths: routes that may hold server facts as JSON, first that answers counts.
+        salt_field: field of the request body whose value separates caches (None: the framework has none). A server may
+            be too old for it, so it is believed only after a probe.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Adapter:
     reset: ResetRoute
     rank_header: str
     info_paths: tuple[str, ...] = ("/server_info",)
+    salt_field: str | None = None
 
     def metric_names(self) -> frozenset[str]:
         """All names this adapter looks for, without ``_total``: what a cheap poll needs to parse."""

@@ -6,7 +6,7 @@ cannot be known is null with a flag that says why; nothing is clipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,16 +84,24 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class EndpointFigures:
-    """One endpoint: ``status`` is ``ok``, ``missing`` or ``reset_detected``; engines by label (none if unlabelled)."""
+    """One endpoint: ``status`` is ``ok``, ``missing`` or ``reset_detected`` (``restarted``: because the process is
+    another one); engines by label (none if unlabelled)."""
 
     endpoint: str
     status: str
     total: Figures
     engines: Mapping[str, Figures]
+    restarted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         rows = [{"engine": name, **figures.to_json()} for name, figures in self.engines.items()]
-        return {"endpoint": self.endpoint, "status": self.status, **self.total.to_json(), "engines": rows}
+        return {
+            "endpoint": self.endpoint,
+            "status": self.status,
+            "restarted": self.restarted,
+            **self.total.to_json(),
+            "engines": rows,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +122,17 @@ class Aggregation:
         }
 
 
-def aggregate(adapter: Adapter, before: Snapshot, after: Snapshot) -> Aggregation:
+def aggregate(adapter: Adapter, before: Snapshot, after: Snapshot, fallen: Collection[str] = ()) -> Aggregation:
     """Difference two snapshots of the same endpoints.
 
     A series absent before and present after counts from 0. A decrease, or another process start time, means the
     counters began anew in between: the figure is null and flagged. An endpoint without one of its pages is missing.
+    ``fallen``: endpoints whose counters were seen to fall in between.
     """
     labels = list(dict.fromkeys((*before.pages, *before.errors, *after.pages, *after.errors)))
-    endpoints = tuple(_endpoint(adapter, label, before.pages.get(label), after.pages.get(label)) for label in labels)
+    endpoints = tuple(
+        _endpoint(adapter, label, before.pages.get(label), after.pages.get(label), label in fallen) for label in labels
+    )
     present = [e for e in endpoints if e.status != "missing"]
     missing = [e.endpoint for e in endpoints if e.status == "missing"]
     counters = {
@@ -135,22 +146,23 @@ def aggregate(adapter: Adapter, before: Snapshot, after: Snapshot) -> Aggregatio
     return Aggregation(adapter.name, status, _figures(counters, notes), endpoints)
 
 
-def _endpoint(adapter: Adapter, label: str, before: MetricsPage | None, after: MetricsPage | None) -> EndpointFigures:
+def _endpoint(
+    adapter: Adapter, label: str, before: MetricsPage | None, after: MetricsPage | None, fallen: bool
+) -> EndpointFigures:
     if before is None or after is None:
         absent = {q: Figure(None, None, None, m.unit, (ABSENT,)) for q, m in _counters(adapter)}
         return EndpointFigures(label, "missing", Figures(absent), {})
     restarted = before.started_at is not None and after.started_at is not None and before.started_at != after.started_at
+    anew = restarted or fallen
     engines = {}
     for engine in dict.fromkeys((*adapter.engines(before), *adapter.engines(after))):
-        own = {
-            q: _difference(m, before, after, restarted, (adapter.engine_label, engine)) for q, m in _counters(adapter)
-        }
+        own = {q: _difference(m, before, after, anew, (adapter.engine_label, engine)) for q, m in _counters(adapter)}
         engines[engine] = _figures({q: f for q, f in own.items() if ABSENT not in f.flags}, [])
-    total = {q: _difference(m, before, after, restarted) for q, m in _counters(adapter)}
+    total = {q: _difference(m, before, after, anew) for q, m in _counters(adapter)}
     _fill_unborn(adapter, total)
     reset = any(RESET in f.flags for f in total.values())
     notes = ["the server was restarted within the interval"] if restarted else []
-    return EndpointFigures(label, RESET if reset else "ok", _figures(total, notes), engines)
+    return EndpointFigures(label, RESET if reset else "ok", _figures(total, notes), engines, restarted)
 
 
 def _counters(adapter: Adapter) -> list[tuple[Quantity, Metric]]:
@@ -158,7 +170,7 @@ def _counters(adapter: Adapter) -> list[tuple[Quantity, Metric]]:
 
 
 def _difference(
-    metric: Metric, before: MetricsPage, after: MetricsPage, restarted: bool, only: tuple[str, str] | None = None
+    metric: Metric, before: MetricsPage, after: MetricsPage, anew: bool, only: tuple[str, str] | None = None
 ) -> Figure:
     def own(samples: Iterable[Sample]) -> dict[Any, float]:
         return {s.key: s.value for s in samples if only is None or s.labels.get(only[0]) == only[1]}
@@ -168,7 +180,7 @@ def _difference(
     if not old and not new:
         return Figure(None, None, None, unit, (ABSENT,))
     flags = [BORN] if any(key not in old for key in new) else []
-    if restarted or any(new.get(key, -1.0) < value for key, value in old.items()):
+    if anew or any(new.get(key, -1.0) < value for key, value in old.items()):
         return Figure(_total(old), _total(new), None, unit, (*flags, RESET))
     delta = sum(value - old.get(key, 0.0) for key, value in new.items())
     return Figure(_total(old), _total(new), delta, unit, tuple(flags))

@@ -11,8 +11,9 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from prefixcache.errors import InputError
 
 COMPLETIONS = "/v1/completions"
+CHAT_COMPLETIONS = "/v1/chat/completions"
 # A user may paste the full path of any of these; what stands before it is the base.
-KNOWN_PATHS = ("/v1/chat/completions", COMPLETIONS, "/v1", "/metrics")
+KNOWN_PATHS = (CHAT_COMPLETIONS, COMPLETIONS, "/v1", "/metrics")
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
 
 

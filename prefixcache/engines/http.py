@@ -7,11 +7,16 @@ over ``httpx-aiohttp`` is about five times faster.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import os
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
+
+from prefixcache.errors import InputError
 
 # Below the 5 s after which uvicorn closes an idle connection: a POST on a connection that the server is just closing
 # would fail, and a request is never sent twice.
@@ -30,11 +35,61 @@ class Timeouts:
         return httpx.Timeout(None, connect=self.connect, read=self.idle)
 
 
-def open_client(timeouts: Timeouts | None = None) -> httpx.AsyncClient:
-    """A client without a limit of connections; proxies of the environment are not used."""
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How servers are reached.
+
+    Args:
+        insecure: take any TLS certificate, whoever signed it and for whatever name.
+        ca_file: PEM file of the authorities that may sign the servers' certificates, instead of the usual ones.
+        proxy: http(s) URL of a forward proxy; it may hold credentials, so it is never shown.
+
+    Raises:
+        InputError: the values contradict each other or cannot be used.
+    """
+
+    insecure: bool = False
+    ca_file: Path | None = None
+    proxy: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.insecure and self.ca_file is not None:
+            raise InputError(
+                "--insecure checks no certificate, so a file of authorities is of no use beside it",
+                field="insecure",
+                remedy="Give --ca-file alone.",
+            )
+        if self.proxy is not None and not self.proxy.startswith(("http://", "https://")):
+            raise InputError(
+                "the proxy is no http:// or https:// URL", field="proxy", remedy="Give --proxy http://HOST:PORT."
+            )
+        self.verify()
+
+    def verify(self) -> ssl.SSLContext | bool:
+        """What the transport checks certificates against."""
+        if self.ca_file is None:
+            return not self.insecure
+        try:
+            return ssl.create_default_context(cafile=str(self.ca_file))
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(
+                f"{self.ca_file.name} holds no certificate of an authority ({error.strerror or error})",
+                field="ca_file",
+                remedy="Give a PEM file with --ca-file.",
+            ) from None
+
+
+def open_client(timeouts: Timeouts | None = None, connection: Connection | None = None) -> httpx.AsyncClient:
+    """A client without a limit of connections; proxies of the environment are not used, only a named one is."""
+    connection = connection or Connection()
     # max_connections=0 is aiohttp's "no limit"; None would mean its default of 100.
     limits = httpx.Limits(max_connections=0, max_keepalive_connections=None, keepalive_expiry=KEEPALIVE_S)
-    transport = AiohttpTransport(limits=limits, trust_env=False)
+    transport = AiohttpTransport(
+        limits=limits,
+        trust_env=False,
+        verify=connection.verify(),
+        proxy=httpx.Proxy(connection.proxy) if connection.proxy else None,
+    )
     # A compressed stream would arrive in the compressor's bursts, not token by token.
     headers = {"Accept-Encoding": "identity", "User-Agent": "prefixcache"}
     timeout = (timeouts or Timeouts()).httpx()
@@ -59,4 +114,8 @@ def failure_kind(error: BaseException) -> str:
 def failure_text(error: BaseException) -> str:
     """A short description of an exception of the client."""
     cause = error.__cause__ or error
+    if isinstance(cause, aiohttp.ClientConnectorError):  # its own text shows the client's inner state
+        inner = cause.os_error
+        known = os.strerror(inner.errno) if inner.errno and inner.errno > 0 else inner.strerror
+        return (known or "no connection").lower()
     return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__

@@ -33,6 +33,7 @@ class ServerFacts:
         version, model, max_model_len: as served.
         engines: engine labels (DP ranks) of its metrics page.
         cache: facts of the metrics page; tokens are those of one engine.
+        models: all names it serves.
         info: the scalars of ``/server_info``.
     """
 
@@ -44,6 +45,7 @@ class ServerFacts:
     max_model_len: int | None
     engines: tuple[str, ...]
     cache: CacheFacts
+    models: tuple[str, ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -115,6 +117,7 @@ async def read_facts(
         max_model_len=_integer(first.get("max_model_len")) or cache.max_model_len,
         engines=adapter.engines(page),
         cache=cache,
+        models=_model_names(models),
         info={k: v for k, v in info.items() if isinstance(v, str | int | float | bool)},
     )
 
@@ -184,6 +187,12 @@ async def _ask(
             stage="preflight",
         )
     return {}
+
+
+def _model_names(models: dict[str, Any]) -> tuple[str, ...]:
+    data = models.get("data")
+    rows = data if isinstance(data, list) else []
+    return tuple(row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str))
 
 
 def _first_model(models: dict[str, Any]) -> dict[str, Any]:

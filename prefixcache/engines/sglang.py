@@ -65,5 +65,6 @@ SGLANG = Adapter(
         remedy="use an SGLang version that has /flush_cache",
     ),
     rank_header="X-Data-Parallel-Rank",
+    salt_field="cache_salt",
     info_paths=("/server_info", "/get_server_info"),
 )

@@ -99,4 +99,5 @@ VLLM = Adapter(
         remedy="start vLLM with VLLM_SERVER_DEV_MODE=1, which adds POST /reset_prefix_cache",
     ),
     rank_header="X-data-parallel-rank",
+    salt_field="cache_salt",
 )

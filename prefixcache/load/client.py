@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import httpx
 import orjson
 
-from prefixcache.engines.endpoint import COMPLETIONS, redact
+from prefixcache.engines.endpoint import CHAT_COMPLETIONS, COMPLETIONS, redact
 from prefixcache.engines.http import Timeouts, failure_kind, failure_text
-from prefixcache.load.dataset import Prompt
+from prefixcache.load.prompts import Prompt
 from prefixcache.load.records import Status
 from prefixcache.load.routes import Target
 from prefixcache.load.sse import DONE, SSEParser
 
-SendForm = Literal["text", "ids"]
+SendForm = Literal["text", "ids", "chat"]
 MAX_ERROR_CHARS = 300
 # Servers that say which rank served a request say it here.
 RANK_HEADER = "x-data-parallel-rank"
@@ -49,10 +49,11 @@ class CompletionClient:
     Args:
         http: from ``prefixcache.engines.http.open_client``.
         model: model name of the requests.
-        send: ``text`` sends the prompt, ``ids`` the token ids.
+        send: ``text`` sends the prompt, ``ids`` the token ids, ``chat`` the messages to the chat route.
         timeouts: the deadlines of a request.
         api_key: sent as a bearer token, never shown.
         secrets: strings that are taken out of error texts.
+        salt: ``{field of the body: value}`` that keeps this pass's cache apart; empty without one.
     """
 
     http: httpx.AsyncClient
@@ -61,21 +62,32 @@ class CompletionClient:
     timeouts: Timeouts
     api_key: str | None = None
     secrets: tuple[str, ...] = ()
+    salt: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, prompt: Prompt) -> bytes:
         """The request's JSON: exactly ``max_tokens`` tokens, greedy, streamed, with usage in the last chunk."""
+        content: dict[str, dict[str, Any]] = {
+            "text": {"prompt": prompt.text},
+            "ids": {"prompt": prompt.ids},
+            "chat": {"messages": prompt.messages},
+        }
         return orjson.dumps(
             {
                 "model": self.model,
-                "prompt": prompt.ids if self.send == "ids" else prompt.text,
+                **content[self.send],
                 "max_tokens": prompt.max_tokens,
                 "min_tokens": prompt.max_tokens,
                 "ignore_eos": True,
                 "temperature": 0,
                 "stream": True,
                 "stream_options": {"include_usage": True},
+                **self.salt,
             }
         )
+
+    @property
+    def path(self) -> str:
+        return CHAT_COMPLETIONS if self.send == "chat" else COMPLETIONS
 
     async def complete(
         self, prompt: Prompt, target: Target, on_first_token: Callable[[], None] | None = None
@@ -95,7 +107,7 @@ class CompletionClient:
         }
         try:
             request = self.http.build_request(
-                "POST", target.endpoint.url(COMPLETIONS), content=self.body(prompt), headers=dict(headers)
+                "POST", target.endpoint.url(self.path), content=self.body(prompt), headers=dict(headers)
             )
             async with asyncio.timeout(self.timeouts.total):
                 outcome.sent = time.perf_counter()
@@ -157,8 +169,9 @@ class CompletionClient:
     def _short(self, text: str, prompt: Prompt) -> str:
         """An error text without secrets and, where the server echoes it, without the prompt."""
         text = redact(text, self.secrets)
-        head = prompt.text[:24]
-        echoes = [head, repr(head)[1:-1], orjson.dumps(head).decode()[1:-1]]
+        heads = [str(m.get("content") or "")[:24] for m in prompt.messages or ()]
+        heads += [prompt.text[:24]] if prompt.text else []
+        echoes = [form for head in heads for form in (head, repr(head)[1:-1], orjson.dumps(head).decode()[1:-1])]
         if prompt.ids:
             echoes += [str(list(prompt.ids[:8]))[:-1], orjson.dumps(prompt.ids[:8]).decode()[:-1]]
         for echo in echoes:
@@ -200,14 +213,24 @@ def _take(event: bytes, outcome: Outcome, now: float) -> bool:
     choices = data.get("choices")
     if not choices:
         return False
-    # A token may have no text yet (half a character), so any choice counts, not only one with text.
-    outcome.last_token = now
     if choices[0].get("finish_reason"):
         outcome.finished = True
+    elif _role_only(choices[0]):
+        return False
+    # A token may have no text yet (half a character), so any other choice counts, not only one with text.
+    outcome.last_token = now
     first = outcome.first_token is None
     if first:
         outcome.first_token = now
     return first
+
+
+def _role_only(choice: Mapping[str, Any]) -> bool:
+    """The opening chunk of a chat stream: it says who speaks and may come long before the first token."""
+    delta = choice.get("delta")
+    if not isinstance(delta, dict) or "role" not in delta:
+        return False
+    return not any(value for name, value in delta.items() if name != "role")
 
 
 def _usage(usage: dict[str, Any], outcome: Outcome) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import orjson
 
+from prefixcache.dataset.manifest import order_digest
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl, sha256_file
 from prefixcache.load.gate import GATINGS, Gating, Item
+from prefixcache.load.prompts import REGENERATE, Prompt, PromptFile
 
+REORDER = (
+    "Restore the files, and write another send order with `prefixcache reorder --dataset D --order X --output E`, "
+    "which simulates and proves it again."
+)
 PASSES = {
     "progressive_prefix_fill": ("cold",),
     "cold": ("cold",),
     "warmup": ("hot",),
     "hot": ("hot",),
+    "replay": ("replay",),
     "compare": ("cold", "hot"),
 }
 
@@ -47,49 +53,6 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """What is sent: text, token ids (None if the dataset has none), tokens to generate."""
-
-    text: str
-    ids: Sequence[int] | None
-    max_tokens: int
-
-
-class PromptFile:
-    """Random access to the prompts of a JSONL file: only line offsets are held in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._offsets = [0]
-        self._file: int | None = None
-
-    def scan(self) -> Iterator[bytes]:
-        """Every line once, remembering where it stands."""
-        with open(self.path, "rb") as file:
-            for line in file:
-                if line.strip():
-                    yield line
-                    self._offsets.append(self._offsets[-1] + len(line))
-                else:
-                    raise InputError(f"{self.path.name} has an empty line", field="dataset", remedy=REGENERATE)
-
-    def read(self, row: int) -> Prompt:
-        if self._file is None:
-            self._file = os.open(self.path, os.O_RDONLY)
-        start, end = self._offsets[row], self._offsets[row + 1]
-        data = orjson.loads(os.pread(self._file, end - start, start))
-        return Prompt(data["prompt"], data.get("prompt_token_ids"), data["max_tokens"])
-
-    def close(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-
-
-REGENERATE = "Generate the dataset again, or give the directory that `prefixcache generate` wrote."
-
-
-@dataclass(frozen=True, slots=True)
 class RunDataset:
     """A dataset ready to run; requests in send order."""
 
@@ -114,7 +77,14 @@ class RunDataset:
 
     @property
     def passes(self) -> tuple[str, ...]:
-        return PASSES[self.mode]
+        """Measured passes in the order they run."""
+        return _passes(self.manifest)
+
+    def prepared_by(self, name: str) -> Literal["nothing", "warmup", "replay"]:
+        """What is sent unmeasured before a pass: nothing, one warmup prompt per lane, or the whole set."""
+        if self.mode == "replay":
+            return "replay"
+        return "warmup" if name == "hot" else "nothing"
 
     @property
     def head(self) -> int:
@@ -155,6 +125,16 @@ class RunDataset:
         return str(tokenizer.get("name") if isinstance(tokenizer, dict) else tokenizer)
 
     @property
+    def chat(self) -> bool:
+        """Prompts are conversations for the chat route."""
+        return self._prompt_part.get("format") == "chat"
+
+    @property
+    def has_text(self) -> bool:
+        """False where the tokenizer allows no exact text, so that prompts are token ids only."""
+        return self._prompt_part.get("form") != "ids" and self.manifest.get("prompt_form") != "ids"
+
+    @property
     def embedded_tokenizer(self) -> bool:
         return bool(self._part("tokenizer").get("embedded"))
 
@@ -163,11 +143,29 @@ class RunDataset:
         found = [p for p in self.manifest.get("passes") or [] if p.get("name") == name]
         return dict(found[0]) if found else {}
 
+    def with_contents_of(self, other: RunDataset) -> RunDataset:
+        """The same plan (and request ids) with another dataset's prompts, row by row."""
+        return replace(self, prompts=other.prompts, warmup_prompts=other.warmup_prompts)
+
     def prompt(self, planned: Planned, warmup: bool = False) -> Prompt:
-        """Read a prompt from disk."""
-        file = self.warmup_prompts if warmup else self.prompts
+        """Read a prompt from disk. What a replay sends before it measures is the set itself."""
+        file = self.warmup_prompts if warmup and self.mode != "replay" else self.prompts
         assert file is not None
-        return file.read(planned.row)
+        prompt = file.read(planned.row)
+        if self.chat and prompt.messages is None and prompt.text is not None:
+            return replace(prompt, messages=self._conversation(prompt.text))
+        return prompt
+
+    def _conversation(self, text: str) -> list[dict[str, str]]:
+        """The text is the user's message; a common system message goes before it."""
+        system = self._prompt_part.get("system")
+        opening = [{"role": "system", "content": str(system)}] if system else []
+        return [*opening, {"role": "user", "content": text}]
+
+    @property
+    def _prompt_part(self) -> dict[str, Any]:
+        config = self._part("config").get("prompt")
+        return self._part("prompt") or (config if isinstance(config, dict) else {})
 
     def close(self) -> None:
         self.prompts.close()
@@ -186,15 +184,16 @@ def load_dataset(directory: Path) -> RunDataset:
         InputError: not a dataset, an unknown mode, files changed since they were written, or files that disagree.
     """
     manifest = _manifest(directory)
+    names = _passes(manifest)
+    rows = list(read_jsonl(_existing(directory, "request_metadata.jsonl")))
+    _check_order(rows, manifest)
     for name in ("data.jsonl", "request_metadata.jsonl", "warmup.jsonl"):
         _check_digest(directory, name, manifest)
-    names = PASSES[manifest["execution_mode"]]
-    rows = list(read_jsonl(_existing(directory, "request_metadata.jsonl")))
     requests = tuple(_planned(n, row, names) for n, row in enumerate(rows))
     prompts = _prompts(directory, "data.jsonl", requests)
     warmup: tuple[Planned, ...] = ()
     warmup_prompts = None
-    if "hot" in names:
+    if "hot" in names and manifest["execution_mode"] != "replay":
         path = _existing(directory, "warmup.jsonl")
         warmup = tuple(_planned(n, _warmup_row(row, n), ()) for n, row in enumerate(read_jsonl(path)))
         warmup_prompts = _prompts(directory, "warmup.jsonl", warmup)
@@ -224,6 +223,28 @@ def _manifest(directory: Path) -> dict[str, Any]:
     return cast(dict[str, Any], manifest)
 
 
+def _passes(manifest: dict[str, Any]) -> tuple[str, ...]:
+    mode = str(manifest["execution_mode"])
+    stated = tuple(str(p.get("name")) for p in manifest.get("passes") or ())
+    return stated if mode == "replay" and len(stated) == 1 else PASSES[mode]
+
+
+def _check_order(rows: Sequence[dict[str, Any]], manifest: dict[str, Any]) -> None:
+    """The order of the files is the order of the report (RFC 3.3.9): another order is another dataset."""
+    claimed = manifest.get("order_digest")
+    if claimed is None:
+        return
+    if order_digest(str(row["request_id"]) for row in rows) != claimed:
+        raise InputError(
+            "the requests stand in another order than the one that was simulated and validated (order_digest differs), "
+            "so the designed hit ratio is not this order's",
+            field="order_digest",
+            remedy=REORDER,
+            stage="run_benchmark",
+            dataset_id=str(manifest["dataset_id"]),
+        )
+
+
 def _existing(directory: Path, name: str) -> Path:
     path = directory / name
     if not path.is_file():
@@ -242,7 +263,7 @@ def _check_digest(directory: Path, name: str, manifest: dict[str, Any]) -> None:
         raise InputError(
             f"{name} was changed after the dataset was written (its sha256 differs from the manifest's)",
             field="dataset",
-            remedy="Re-ordered or edited data makes the plan untrue: generate the dataset again.",
+            remedy=f"Edited data makes the plan untrue: generate the dataset again. For another send order: {REORDER}",
             dataset_id=str(manifest["dataset_id"]),
         )
 

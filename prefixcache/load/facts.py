@@ -15,9 +15,15 @@ def warm_lanes(dataset: RunDataset) -> dict[Lane, int]:
     return {w.item.lane: w.prefix for w in dataset.warmup}
 
 
+def pass_gating(dataset: RunDataset, pass_name: str, gating: Gating) -> Gating:
+    """The rule that a pass needs: after a replay everything is cached, so nobody waits for anybody."""
+    return "none" if dataset.prepared_by(pass_name) == "replay" else gating
+
+
 def pass_chain(dataset: RunDataset, pass_name: str, gating: Gating) -> Chain:
     """Longest chain of a pass and the concurrency it permits."""
-    warm = warm_lanes(dataset) if pass_name == "hot" else None
+    gating = pass_gating(dataset, pass_name, gating)
+    warm = warm_lanes(dataset) if dataset.prepared_by(pass_name) == "warmup" else None
     return chain([r.item for r in dataset.requests], gating, head=dataset.head, warm=warm)
 
 
@@ -38,7 +44,7 @@ def kv_tokens_needed(dataset: RunDataset, pass_name: str) -> dict[int, int]:
 
     for request in dataset.requests:
         add(request)
-    for prompt in dataset.warmup if pass_name == "hot" else ():
+    for prompt in dataset.warmup if dataset.prepared_by(pass_name) == "warmup" else ():
         add(prompt)
     needed: dict[int, int] = dict(own)
     head_counted: set[int] = set()
@@ -57,6 +63,17 @@ class Rates:
     source: str
 
 
+def _unmeasured(dataset: RunDataset, pass_name: str) -> list[Planned]:
+    """What is sent before the measured interval of a pass, in order."""
+    match dataset.prepared_by(pass_name):
+        case "warmup":
+            return [*dataset.warmup] * dataset.warmup_rounds
+        case "replay":
+            return [*dataset.requests]
+        case _:
+            return []
+
+
 def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates | None) -> dict[str, Any]:
     """``{seconds, assumption}``; seconds is null without stated rates.
 
@@ -69,10 +86,13 @@ def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates
         compute: dict[int, int] = defaultdict(int)
         for request in dataset.requests:
             compute[request.domain] += request.input_len - request.hits.get(name, 0)
-        if name == "hot":
-            for prompt in dataset.warmup:
-                compute[prompt.domain] += prompt.input_len
         outputs = sum(request.output_len for request in dataset.requests)
+        once = {
+            prompt.request_id: prompt for prompt in _unmeasured(dataset, name)
+        }  # a second round finds it all cached
+        for prompt in once.values():
+            compute[prompt.domain] += prompt.input_len
+            outputs += prompt.output_len if dataset.prepared_by(name) == "replay" else 0
         in_flight = max(1.0, min(concurrency, pass_chain(dataset, name, gating).mean_concurrency))
         seconds += max(compute.values()) / rates.prefill_tps if rates.prefill_tps else 0.0
         seconds += outputs / rates.decode_tps / in_flight if rates.decode_tps else 0.0
@@ -87,20 +107,20 @@ def plan_facts(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rat
     """What ``run --dry-run`` prints: per pass requests, tokens, KV tokens and chain; in total the estimated time."""
     inputs = sum(r.input_len for r in dataset.requests)
     outputs = sum(r.output_len for r in dataset.requests)
-    rounds = dataset.warmup_rounds if dataset.warmup else 0
     passes: list[dict[str, Any]] = []
     for name in dataset.passes:
         links = pass_chain(dataset, name, gating)
         kv = kv_tokens_needed(dataset, name)
-        warm = dataset.warmup if name == "hot" else ()
+        warm = _unmeasured(dataset, name)
         passes.append(
             {
                 "name": name,
                 "requests": len(dataset.requests),
                 "input_tokens": inputs,
                 "output_tokens": outputs,
-                "warmup_requests": len(warm) * rounds,
-                "warmup_tokens": sum(w.input_len for w in warm) * rounds,
+                "warmup_requests": len(warm),
+                "warmup_tokens": sum(w.input_len for w in warm),
+                "warmup_output_tokens": sum(w.output_len for w in warm),
                 "expected_hit_tokens": sum(r.hits.get(name, 0) for r in dataset.requests),
                 "kv_tokens_needed": sum(kv.values()),
                 "kv_tokens_needed_by_domain": {str(d): kv[d] for d in sorted(kv)},
@@ -115,7 +135,7 @@ def plan_facts(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rat
         "concurrency": concurrency,
         "requests": sum(p["requests"] + p["warmup_requests"] for p in passes),
         "input_tokens": sum(p["input_tokens"] + p["warmup_tokens"] for p in passes),
-        "output_tokens": sum(p["output_tokens"] + p["warmup_requests"] for p in passes),
+        "output_tokens": sum(p["output_tokens"] + p["warmup_output_tokens"] for p in passes),
         "kv_tokens_needed": max(p["kv_tokens_needed"] for p in passes),
         "estimated_time": estimate(dataset, gating, concurrency, rates),
         "passes": passes,

@@ -23,12 +23,21 @@ SILENT_READS = 5
 
 @dataclass(slots=True)
 class UsageStats:
-    """KV cache usage (0-1) over the samples of a pass."""
+    """KV cache usage (0-1) over the samples of a pass, and the endpoints whose counters fell between two of them."""
 
     total: float = 0.0
     largest: float | None = None
     count: int = 0
     error: str | None = None
+    fallen: set[str] = field(default_factory=set)
+    _last: dict[str, list[float | None]] = field(default_factory=dict)
+
+    def see_counters(self, label: str, values: list[float | None]) -> None:
+        """Compare with the sample before: from a low start, a reset shows only between the ends of an interval."""
+        last = self._last.get(label, values)
+        if any(new is not None and old is not None and new < old for old, new in zip(last, values, strict=True)):
+            self.fallen.add(label)
+        self._last[label] = values
 
     def add(self, value: float | None) -> None:
         if value is not None:
@@ -64,8 +73,13 @@ class Monitor:
     def __post_init__(self) -> None:
         self._wanted = self.adapter.metric_names() | {"process_start_time_seconds"}
 
-    async def snapshot(self) -> Snapshot:
-        return await take_snapshot(self.client, self.sources, self._wanted)
+    async def snapshot(self, usage: UsageStats | None = None) -> Snapshot:
+        """All pages now; ``usage`` looks at their counters."""
+        found = await take_snapshot(self.client, self.sources, self._wanted)
+        if usage is not None:
+            for label, page in found.pages.items():
+                usage.see_counters(label, self._counters(page))
+        return found
 
     @asynccontextmanager
     async def polling(self, pass_name: str, began: float) -> AsyncIterator[UsageStats]:
@@ -108,7 +122,7 @@ class Monitor:
     async def _poll(self, pass_name: str, began: float, usage: UsageStats) -> None:
         while True:
             at = time.perf_counter()
-            snapshot = await self.snapshot()
+            snapshot = await self.snapshot(usage)
             for label, page in snapshot.pages.items():
                 for engine in self.adapter.engines(page, GAUGES) or (None,):
                     row = self._row(page, engine)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from prefixcache.engines.http import Timeouts
+from prefixcache.engines.http import Connection, Timeouts
 from prefixcache.errors import InputError
-from prefixcache.load.client import SendForm
 from prefixcache.load.gate import GATINGS, Gating
 
 API_KEY_VARIABLE = "PREFIXCACHE_API_KEY"
+SendChoice = Literal["auto", "text", "ids"]
+Isolation = Literal["auto", "reset", "salt", "variant", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,13 @@ class RunOptions:
         metrics_urls: metrics pages; ``/metrics`` of each endpoint if empty.
         model: model name; the server's first if None.
         concurrency, gating: the dataset's if None.
-        send: the prompts as text, or as token ids.
+        send: the prompts as text, or as token ids; ``auto``: as text where the dataset has text.
+        isolation: how a pass is kept apart from what was cached before it (``prefixcache.load.isolation``).
+        variant_dataset: the same plan with other content, for the second pass of ``compare``.
         allow_residue: go on where the cache cannot be proven empty.
         overwrite: replace the results of an earlier run in the same directory.
         timeouts: deadlines of a request.
+        connection: TLS and proxy.
         poll_interval: seconds between two reads of the gauges.
         quiesce_timeout: how long to wait, in seconds, for the server to fall idle.
         assumed_prefill_tps, assumed_decode_tps: rates in tokens per second for the estimate of a dry run.
@@ -43,10 +47,13 @@ class RunOptions:
     model: str | None = None
     concurrency: int | None = None
     gating: Gating | None = None
-    send: SendForm = "text"
+    send: SendChoice = "auto"
+    isolation: Isolation = "auto"
+    variant_dataset: Path | None = None
     allow_residue: bool = False
     overwrite: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
+    connection: Connection = field(default_factory=Connection)
     poll_interval: float = 1.0
     quiesce_timeout: float = 60.0
     assumed_prefill_tps: float | None = None
@@ -57,12 +64,28 @@ class RunOptions:
             raise _wrong("url", "no endpoint was given", "Give --url http://HOST:PORT.")
         if self.gating is not None and self.gating not in GATINGS:
             raise _wrong("gating", f"{self.gating!r} is unknown", f"Choose one of {', '.join(GATINGS)}.")
-        if self.send not in ("text", "ids"):
-            raise _wrong("send", f"{self.send!r} is unknown", "Choose text or ids.")
+        for name, known in (("send", get_args(SendChoice)), ("isolation", get_args(Isolation))):
+            if getattr(self, name) not in known:
+                raise _wrong(name, f"{getattr(self, name)!r} is unknown", f"Choose one of {', '.join(known)}.")
+        self._check_variant()
         if self.concurrency is not None and self.concurrency < 1:
             raise _wrong("concurrency", f"{self.concurrency} is below 1", "Give a number of requests in flight.")
         if self.poll_interval <= 0:
             raise _wrong("poll_interval", f"{self.poll_interval} is not above 0", "Give seconds between two polls.")
+
+    def _check_variant(self) -> None:
+        if self.isolation == "variant" and self.variant_dataset is None:
+            raise _wrong(
+                "isolation",
+                "variant needs a second dataset of the same plan",
+                "Generate it with --set dataset_id=OTHER_NAME and give it with --variant-dataset DIR.",
+            )
+        if self.variant_dataset is not None and self.isolation not in ("auto", "variant"):
+            raise _wrong(
+                "variant_dataset",
+                f"a variant dataset stands beside isolation {self.isolation}",
+                "Leave out one of the two.",
+            )
 
 
 def _wrong(name: str, message: str, remedy: str) -> InputError:
@@ -71,7 +94,7 @@ def _wrong(name: str, message: str, remedy: str) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of a run: ``phase`` is ``preflight``, ``reset``, ``warmup``, ``measured`` or ``quiesce``.
+    """A step of a run: ``phase`` is ``preflight``, ``isolate``, ``warmup``, ``measured`` or ``quiesce``.
 
     ``note`` is a sentence for the user; the first event of ``measured`` tells the gates' longest chain.
     """
@@ -93,13 +116,14 @@ class RunSummary:
     """A finished run.
 
     Args:
-        status: ``complete``, or ``failed`` if any request failed.
+        status: ``complete``; ``failed`` if any request failed; ``partial`` if all were answered but counters are
+            missing.
         run_dir: its directory.
         dataset_id: of the dataset.
         requests, failed_requests: measured requests and warmup prompts sent, over all passes.
         passes: per pass ``name, designed_hit_ratio, actual_hit_rate, expected_hit_tokens, measured_hit_tokens,
             measured_query_tokens, requests, failed_requests, duration_s, chain``.
-        warnings: each ``{code, message}`` and where it applies ``pass``.
+        warnings: each ``{code, message}`` and where it applies ``pass, stage, field, remedy``.
     """
 
     status: RunStatus

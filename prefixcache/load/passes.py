@@ -1,12 +1,10 @@
-"""One pass: empty the cache and prove it, warm it if the pass is hot, measure between two snapshots."""
+"""One pass: keep it apart from what was cached before, send what its mode sends first, measure between snapshots."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -14,14 +12,13 @@ import httpx
 from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.endpoint import Endpoint
-from prefixcache.engines.server import ResetOutcome, reset_cache
 from prefixcache.engines.snapshot import Snapshot
-from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.load.client import CompletionClient
-from prefixcache.load.dataset import RunDataset
-from prefixcache.load.facts import pass_chain, warm_lanes
+from prefixcache.load.dataset import Planned, RunDataset
+from prefixcache.load.facts import pass_chain, pass_gating, warm_lanes
 from prefixcache.load.figures import pass_figures
 from prefixcache.load.gate import Chain, Gates, Gating, Lane
+from prefixcache.load.isolation import Isolator, PassIsolation
 from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
 from prefixcache.load.preflight import CHECKED_PROMPTS, wrong_token_count
@@ -30,6 +27,7 @@ from prefixcache.load.residue import Residue
 from prefixcache.load.routes import Router
 from prefixcache.load.sender import Sender
 from prefixcache.load.store import RunStore
+from prefixcache.load.troubles import warn_of_pass
 
 
 @dataclass(slots=True)
@@ -52,9 +50,9 @@ class Bench:
     sent: int = 0
     failed: int = 0
 
-    def warn(self, code: str, message: str, pass_name: str | None = None) -> None:
-        """Note something for run.json, once."""
-        warning = {"code": code, "message": message} | ({"pass": pass_name} if pass_name else {})
+    def warn(self, code: str, message: str, pass_name: str | None = None, **context: str) -> None:
+        """Note something for run.json, once; ``context``: the ``stage``, ``field`` and ``remedy`` of an error."""
+        warning = {"code": code, "message": message} | ({"pass": pass_name} if pass_name else {}) | context
         if warning not in self.warnings:
             self.warnings.append(warning)
 
@@ -82,9 +80,13 @@ class PassResult:
 class PassRunner:
     """Runs one pass of a bench."""
 
-    def __init__(self, bench: Bench, name: str) -> None:
+    def __init__(self, bench: Bench, name: str, isolator: Isolator) -> None:
         self.bench = bench
         self.name = name
+        self.isolator = isolator
+        self.client = bench.client
+        self.contents = isolator.contents_of(name)
+        self.gating = pass_gating(bench.dataset, name, bench.gating)
         self.records: list[RequestRecord] = []
         self.warmup: list[RequestRecord] = []
         self._failed = 0
@@ -93,16 +95,17 @@ class PassRunner:
         self.links = pass_chain(bench.dataset, name, bench.gating)
 
     async def run(self) -> PassResult:
-        """Reset, warm up, measure.
+        """Isolate, prepare, measure.
 
         Raises:
-            InputError: the cache cannot be proven empty, or the server counts other tokens than planned.
+            InputError: the pass cannot be isolated, or the server counts other tokens than planned.
             EnvironmentFailure: the server is gone.
         """
         bench = self.bench
-        await self._idle("before the reset")
-        resets = await self._reset()
-        warm = await self._warm() if self.name == "hot" else None
+        await self._idle("before the pass")
+        isolation = await self.isolator.prepare(self.name)
+        self.client = replace(bench.client, salt=isolation.salt)
+        warm = await self._prepare()
         before = await bench.monitor.snapshot()
         began = time.perf_counter()
         async with bench.monitor.polling(self.name, began) as usage:
@@ -111,90 +114,71 @@ class PassRunner:
         if usage.error is not None:
             bench.warn("polling_stopped", usage.error, self.name)
         await self._idle("after the pass")
-        after = await bench.monitor.snapshot()
+        after = await bench.monitor.snapshot(usage)
         for text in (*before.warnings, *after.warnings):
             bench.warn("metrics", text, self.name)
-        aggregation = aggregate(bench.monitor.adapter, before, after)
+        aggregation = aggregate(bench.monitor.adapter, before, after, usage.fallen)
         figures = pass_figures(bench.dataset, self.name, aggregation, self.records, bench.router, bench.metrics_labels)
-        if self.name == "cold":
-            self.residue.total(figures["measured_hit_tokens"], figures["expected_hit_tokens"])
-        figures |= {
-            "kv_usage": usage.to_json(),
-            "residue": self.residue.to_json(),
-            "reset": [r.to_json() for r in resets],
-        }
-        self._final_warnings(figures)
+        self.residue.total(figures["measured_hit_tokens"], figures["expected_hit_tokens"])
+        figures |= {"kv_usage": usage.to_json(), "residue": self.residue.to_json(), **self._isolation(isolation)}
+        warn_of_pass(bench, self.name, figures, self.records, self.residue)
         chain = {"longest": self.links.longest, "permitted_mean_concurrency": self.links.mean_concurrency}
         return PassResult(self.name, duration, self.records, self.warmup, figures, chain)
 
-    async def _reset(self) -> list[ResetOutcome]:
-        bench = self.bench
-        bench.tell(Progress(self.name, "reset", 0, len(bench.endpoints)))
-        adapter = bench.monitor.adapter
-        pages = (await bench.monitor.snapshot()).pages.values()
-        external = any(adapter.value(Quantity.EXTERNAL_QUERIES, page) for page in pages)
-        key = bench.client.api_key
-        outcomes = await asyncio.gather(
-            *(reset_cache(bench.http, e, adapter, external=external, api_key=key) for e in bench.endpoints)
-        )
-        for outcome in outcomes:
-            if outcome.answer == "unconfirmed":
-                text = f"{outcome.endpoint} answered HTTP 200 to the reset but does not say whether it was done"
-                bench.warn("reset_unconfirmed", text, self.name)
-            elif outcome.answer != "done":
-                self._not_reset(outcome)
-        return list(outcomes)
+    def _isolation(self, isolation: PassIsolation) -> dict[str, Any]:
+        """For prefix_cache_metrics.json. ``verified``: by measurement; null for a pass that is not cold."""
+        detected = self.residue.detected
+        verified = None if self.name != "cold" or detected is None else not detected
+        return {
+            "isolation": {**isolation.to_json(), "verified": verified},
+            "reset": [r.to_json() for r in isolation.resets],
+        }
 
-    def _not_reset(self, outcome: ResetOutcome) -> None:
-        bench, route = self.bench, self.bench.monitor.adapter.reset
-        what = {
-            "absent": f"it has no route {route.path} (HTTP {outcome.http_status})",
-            "busy": "requests were still running there",
-        }.get(outcome.answer, f"the reset failed ({outcome.http_status or outcome.detail})")
-        text = f"the prefix cache of {outcome.endpoint} cannot be proven empty: {what}"
-        if outcome.http_status is None:
-            raise EnvironmentFailure(
-                text, field="url", remedy="Check that the server still runs.", stage="run_benchmark"
-            )
-        if not bench.options.allow_residue:
-            remedy = route.remedy if outcome.answer == "absent" else "wait until no other client uses the server"
-            raise InputError(
-                text,
-                field="url",
-                remedy=f"{remedy[0].upper()}{remedy[1:]}; --allow-residue measures anyway.",
-                stage="run_benchmark",
-                dataset_id=bench.dataset.dataset_id,
-            )
-        bench.warn("cache_not_reset", text, self.name)
+    async def _prepare(self) -> dict[Lane, int] | None:
+        """Send what stands before the measured interval; returns the lanes that are warm, None for a cold start."""
+        match self.bench.dataset.prepared_by(self.name):
+            case "warmup":
+                return await self._warm()
+            case "replay":
+                await self._unmeasured(self.bench.dataset.requests, "requests of the replayed set")
+                return {}
+            case _:
+                return None
 
     async def _warm(self) -> dict[Lane, int]:
         """Send each lane's warmup prompt; returns the lanes that are really warm."""
+        lanes = warm_lanes(self.bench.dataset)
+        cold = {p.item.lane for p in await self._unmeasured(self.bench.dataset.warmup, "warmup prompts")}
+        return {lane: prefix for lane, prefix in lanes.items() if lane not in cold}
+
+    async def _unmeasured(self, prompts: Sequence[Planned], what: str) -> list[Planned]:
+        """Send all, in as many rounds as the mode has; returns those that never got an answer."""
         bench = self.bench
-        lanes = warm_lanes(bench.dataset)
-        prompts = bench.dataset.warmup
-        self._total = len(prompts) * bench.dataset.warmup_rounds
+        rounds = bench.dataset.warmup_rounds if bench.dataset.prepared_by(self.name) == "warmup" else 1
+        self._total = len(prompts) * rounds
         sender = self._sender(time.perf_counter())
-        for _ in range(bench.dataset.warmup_rounds):
+        for _ in range(rounds):
             gates = Gates([p.item for p in prompts], "none")
             await sender.send(prompts, "warmup", gates)
         await self._idle("after the warmup")
-        warm_ids = {r.request_id for r in self.warmup if r.status == "ok"}
-        cold = [p for p in prompts if p.request_id not in warm_ids]
-        if cold:
-            bench.warn("warmup_failed", f"{len(cold)} of {len(prompts)} warmup prompts failed", self.name)
-        return {lane: prefix for lane, prefix in lanes.items() if lane not in {p.item.lane for p in cold}}
+        answered = {r.request_id for r in self.warmup if r.status == "ok"}
+        missing = [p for p in prompts if p.request_id not in answered]
+        if missing:
+            bench.warn("warmup_failed", f"{len(missing)} of {len(prompts)} {what} failed", self.name)
+        return missing
 
     async def _measure(self, began: float, warm: dict[Lane, int] | None, before: Snapshot) -> None:
         bench = self.bench
         requests = bench.dataset.requests
         self._total, self._failed = len(requests), 0
-        gates = Gates([r.item for r in requests], bench.gating, head=bench.dataset.head, warm=warm)
-        bench.tell(Progress(self.name, "measured", 0, self._total, note=_chain_note(bench.gating, self.links)))
+        gates = Gates([r.item for r in requests], self.gating, head=bench.dataset.head, warm=warm)
+        bench.tell(Progress(self.name, "measured", 0, self._total, note=_chain_note(self.gating, self.links)))
         sender = self._sender(began)
-        if bench.concurrency == 1 and self.name == "cold":
-            # With one slot the counters after the first request belong to it alone.
+        if self.name == "cold":
+            # Sent alone, so that the counters after it are its own: they must show no hit.
             await sender.send(requests[:1], "measured", Gates([requests[0].item], "none"))
-            await self._first_by_counters(before)
+            if self.records[0].status == "ok":
+                await self._first_by_counters(before)
             if self.records[0].first_token_s is not None:
                 gates.first_token(0)
             gates.ended(0)
@@ -209,7 +193,7 @@ class PassRunner:
 
     def _sender(self, began: float) -> Sender:
         bench = self.bench
-        return Sender(bench.dataset, bench.client, bench.router, bench.concurrency, self.name, began, self._on_record)
+        return Sender(self.contents, self.client, bench.router, bench.concurrency, self.name, began, self._on_record)
 
     def _on_record(self, record: RequestRecord) -> None:
         bench = self.bench
@@ -232,31 +216,6 @@ class PassRunner:
         if record.prompt_tokens != record.input_len:
             planned = next(r for r in self.bench.dataset.requests if r.request_id == record.request_id)
             raise wrong_token_count(self.bench.dataset, planned, record.prompt_tokens, record.endpoint)
-
-    def _final_warnings(self, figures: dict[str, Any]) -> None:
-        warn = self.bench.warn
-        if self.residue.evidence:
-            warn("residue", "; ".join(self.residue.evidence), self.name)
-        failures = Counter(r.status for r in self.records if r.status != "ok")
-        if failures:
-            text = ", ".join(f"{n} {status}" for status, n in failures.items())
-            warn("requests_failed", f"{text} of {len(self.records)} requests", self.name)
-        broken = sum(r.gate_broken for r in self.records)
-        if broken:
-            warn("gate_broken", f"{broken} requests were sent with nothing before them to hit", self.name)
-        for reason in figures["prompt_token_check"]["explanation"]:
-            warn("prompt_tokens", reason, self.name)
-        for note in figures["global"]["notes"]:
-            warn("counters", note, self.name)
-        if figures["status"] != "complete":
-            warn("counters_incomplete", f"the counters of this pass are {figures['status']}", self.name)
-        for row in figures["domains"] if self.bench.router.domains > 1 else ():
-            if row["route_confirmed"] is False and not failures:
-                text = (
-                    f"cache domain {row['domain']} was asked for {row['measured_query_tokens']} tokens, planned are "
-                    f"{row['planned_input_tokens']}: requests went elsewhere, or others came"
-                )
-                warn("route", text, self.name)
 
     async def _idle(self, when: str) -> None:
         self.bench.tell(Progress(self.name, "quiesce", 0, 1))

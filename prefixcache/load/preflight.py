@@ -18,10 +18,12 @@ from prefixcache.engines.snapshot import MetricsSource, scrape
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.facts import kv_tokens_needed
+from prefixcache.load.prompts import Prompt
 
 STAGE = "preflight"
 CHECKED_PROMPTS = 5
 TOKENIZE_TIMEOUT_S = 60.0
+NO_SUCH_ROUTE = (400, 404, 405, 501)  # servers that have none, or one of another form
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,14 @@ async def preflight(
         server = await read_facts(client, endpoint, page, adapter, api_key)
         warnings += _Check(dataset, server, by_rank).all()
         servers.append(server)
+        if model is not None and server.models and model not in server.models:
+            raise InputError(
+                f"{endpoint.base} serves no model {model!r}; it serves: {', '.join(server.models[:10])}",
+                field="--model",
+                remedy="name one of them, or leave --model out.",
+                stage=STAGE,
+                dataset_id=dataset.dataset_id,
+            )
         name = model or server.model
         if check_tokens:
             confirmed &= await _compare_tokens(client, endpoint, dataset, name, api_key)
@@ -196,7 +206,7 @@ async def _compare_tokens(
     """Ask ``/tokenize`` for the first prompts; False if the server has no such route."""
     for planned in dataset.requests[:CHECKED_PROMPTS]:
         prompt = await asyncio.to_thread(dataset.prompt, planned)
-        answer = await _tokenize(client, endpoint, model, prompt.text, api_key)
+        answer = await _tokenize(client, endpoint, model, prompt, api_key)
         if answer is None:
             return False
         count, ids = answer
@@ -208,13 +218,24 @@ async def _compare_tokens(
 
 
 async def _tokenize(
-    client: httpx.AsyncClient, endpoint: Endpoint, model: str | None, text: str, api_key: str | None
+    client: httpx.AsyncClient, endpoint: Endpoint, model: str | None, prompt: Prompt, api_key: str | None
 ) -> tuple[int, list[int] | None] | None:
-    body = orjson.dumps({"model": model, "prompt": text, "add_special_tokens": True})
+    if prompt.messages is not None:
+        content: dict[str, Any] = {"messages": prompt.messages, "add_generation_prompt": True}
+    else:
+        content = {"prompt": prompt.text, "add_special_tokens": True}
+    body = orjson.dumps({"model": model, **content})
     headers = {"Content-Type": "application/json", **endpoint.headers(api_key)}
     try:
         async with asyncio.timeout(TOKENIZE_TIMEOUT_S):
             response = await client.post(endpoint.url("/tokenize"), content=body, headers=headers)
+        if response.status_code not in (200, *NO_SUCH_ROUTE):
+            raise EnvironmentFailure(
+                f"{endpoint.base}/tokenize answers {response.status_code}, so the tokenizers cannot be compared",
+                field="url",
+                remedy="Check the API key (PREFIXCACHE_API_KEY) and the server's log.",
+                stage=STAGE,
+            )
         data: Any = orjson.loads(response.content) if response.status_code == 200 else None
     except orjson.JSONDecodeError:
         return None

@@ -16,7 +16,8 @@ class RequestRecord:
     one monotonic clock; None is "not known".
 
     Args:
-        pass_name: ``cold`` or ``hot`` (``pass`` in JSON).
+        pass_name: ``cold``, ``hot`` or ``replay`` (``pass`` in JSON).
+        phase: ``warmup`` is whatever is sent before the measured interval.
         endpoint: base URL without credentials.
         planned_dp_id, planned_route, actual_route: cache domain; where the request should go and where it went
             (index of the endpoint, or the DP rank if the server tells; None when unknown).

@@ -1,4 +1,4 @@
-"""Was the cache really empty when a cold pass began? What the first answers and the counters show."""
+"""Was the cache what a pass expects when it began? What the first answers and the counters show."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from prefixcache.load.records import RequestRecord
 
 
 class Residue:
-    """Evidence of tokens that were cached before a cold pass.
+    """Evidence of tokens that were cached before a pass and that its plan does not know of.
 
-    ``detected`` is true with evidence, false if the first requests or the total show none, null if nothing tells.
+    ``detected`` is true with evidence, false if the first requests or the total of a cold pass show none, null if
+    nothing tells.
 
     Args:
-        requests: in send order; the first of each cache domain must hit nothing.
+        requests: of a cold pass, in send order (the first of each cache domain must hit nothing); else none.
     """
 
     def __init__(self, requests: Sequence[Planned]) -> None:
         self._first = {r.domain: r.request_id for r in reversed(requests)}
+        self._cold = bool(requests)
         self._clean = False
         self.evidence: list[str] = []
 
@@ -48,7 +50,7 @@ class Residue:
         """Counted hit tokens of the whole pass beside the designed ones."""
         if hits is not None and hits > expected:
             self.evidence.append(f"{hits} hit tokens were measured where the plan allows {expected}")
-        elif hits == expected:
+        elif hits == expected and self._cold:
             self._clean = True
 
     @property

@@ -14,17 +14,26 @@ import httpx
 from prefixcache.engines.endpoint import Endpoint, parse_endpoint, url_secrets
 from prefixcache.engines.http import open_client
 from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
-from prefixcache.errors import EnvironmentFailure, InputError
-from prefixcache.load.client import CompletionClient
+from prefixcache.errors import EnvironmentFailure, InputError, PrefixCacheError
+from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.facts import Rates, plan_facts
+from prefixcache.load.isolation import Isolator
 from prefixcache.load.monitor import Monitor
-from prefixcache.load.options import API_KEY_VARIABLE, Progress, ProgressCallback, RunOptions, RunSummary
+from prefixcache.load.options import (
+    API_KEY_VARIABLE,
+    Progress,
+    ProgressCallback,
+    RunOptions,
+    RunSummary,
+    SendChoice,
+)
 from prefixcache.load.passes import Bench, PassRunner
 from prefixcache.load.preflight import Preflight, preflight
 from prefixcache.load.routes import Router
 from prefixcache.load.runfiles import RunFiles
 from prefixcache.load.store import RunStore
+from prefixcache.load.variant import load_variant
 
 STAGE = "run_benchmark"
 
@@ -41,7 +50,7 @@ def run_benchmark(
         progress: called from the event loop after every request and at each step.
 
     Returns:
-        The summary; its status is ``failed`` if any request failed.
+        The summary; its status is ``failed`` if any request failed, ``partial`` if counters are missing.
 
     Raises:
         InputError: the dataset, the options or the server do not fit together.
@@ -55,10 +64,15 @@ async def run_benchmark_async(
 ) -> RunSummary:
     """``run_benchmark`` for callers that have an event loop of their own."""
     dataset = load_dataset(dataset_dir)
+    variant = None
     try:
-        return await _Run(dataset, run_dir, options, progress).go()
+        if options.variant_dataset is not None:
+            variant = await asyncio.to_thread(load_variant, options.variant_dataset, dataset)
+        return await _Run(dataset, variant, run_dir, options, progress).go()
     finally:
         dataset.close()
+        if variant is not None:
+            variant.close()
 
 
 def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
@@ -71,9 +85,33 @@ def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
     try:
         rates = _assumed(options) or asyncio.run(_stated_rates(options))
         gating = options.gating or dataset.gating
-        return plan_facts(dataset, gating, options.concurrency or dataset.concurrency, rates)
+        facts = plan_facts(dataset, gating, options.concurrency or dataset.concurrency, rates)
+        return {**facts, "server_check": asyncio.run(_server_check(dataset, options))}
     finally:
         dataset.close()
+
+
+async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, Any]:
+    """The preflight's verdict as data: a dry run tells it and goes on."""
+    endpoints = [parse_endpoint(url) for url in options.urls]
+    api_key = _api_key()
+    timeouts = replace(options.timeouts, connect=2.0, idle=20.0)
+    try:
+        async with open_client(timeouts, options.connection) as http:
+            found = await preflight(
+                http,
+                endpoints,
+                _sources(options, endpoints, api_key),
+                dataset,
+                model=options.model,
+                by_rank=Router(endpoints, dataset).by_rank,
+                check_tokens=send_form(dataset, options.send) != "ids",
+                api_key=api_key,
+            )
+    except PrefixCacheError as error:
+        return {"fits": False, "error": {"message": error.message, **error.context()}, "warnings": []}
+    warnings = [{"code": code, "message": text} for code, text in found.warnings]
+    return {"fits": True, "error": None, "warnings": warnings}
 
 
 @dataclass(slots=True)
@@ -81,6 +119,7 @@ class _Run:
     """One run and what it has so far; run.json can be written from it at any moment."""
 
     dataset: RunDataset
+    variant: RunDataset | None
     run_dir: Path
     options: RunOptions
     progress: ProgressCallback | None
@@ -89,24 +128,25 @@ class _Run:
         options = self.options
         endpoints = [parse_endpoint(url) for url in options.urls]
         api_key = _api_key()
-        secrets = (*((api_key,) if api_key else ()), *url_secrets((*options.urls, *options.metrics_urls)))
-        if options.send == "ids" and self.dataset.prompt(self.dataset.requests[0]).ids is None:
-            raise InputError(
-                "the dataset holds no token ids",
-                field="send",
-                remedy="Send text, or generate the dataset with token ids.",
-                stage=STAGE,
-                dataset_id=self.dataset.dataset_id,
-            )
-        store = RunStore(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
+        proxy = options.connection.proxy
+        urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
+        secrets = (*((api_key,) if api_key else ()), *url_secrets(urls))
+        send = send_form(self.dataset, options.send)
+        store = RunStore(
+            self.run_dir,
+            self.dataset.directory,
+            overwrite=options.overwrite,
+            variant_dir=self.variant.directory if self.variant else None,
+        )
         files = RunFiles(self.dataset, options, store, secrets)
         files.write("partial")
         try:
-            async with open_client(options.timeouts) as http:
-                bench, found = await self._prepare(http, endpoints, api_key, secrets, files)
-                files.begin(bench, found)
+            async with open_client(options.timeouts, options.connection) as http:
+                bench, found = await self._prepare(http, endpoints, api_key, secrets, files, send)
+                isolator = Isolator(bench, self.variant)
+                files.begin(bench, found, isolator)
                 for name in self.dataset.passes:
-                    files.add(await PassRunner(bench, name).run())
+                    files.add(await PassRunner(bench, name, isolator).run())
             return files.finish()
         except BaseException as error:
             files.abandon(error)
@@ -119,6 +159,7 @@ class _Run:
         api_key: str | None,
         secrets: tuple[str, ...],
         files: RunFiles,
+        send: SendForm,
     ) -> tuple[Bench, Preflight]:
         options, dataset = self.options, self.dataset
         if self.progress is not None:
@@ -132,7 +173,7 @@ class _Run:
             dataset,
             model=options.model,
             by_rank=router.by_rank,
-            check_tokens=options.send == "text",
+            check_tokens=send != "ids",
             api_key=api_key,
         )
         model = options.model or found.servers[0].model
@@ -146,7 +187,7 @@ class _Run:
             dataset=dataset,
             options=options,
             http=http,
-            client=CompletionClient(http, model, options.send, options.timeouts, api_key, secrets),
+            client=CompletionClient(http, model, send, options.timeouts, api_key, secrets),
             endpoints=endpoints,
             metrics_labels=labels if len(labels) == len(endpoints) else [e.base for e in endpoints],
             router=router,
@@ -160,7 +201,34 @@ class _Run:
             bench.warn(code, text)
         for text in router.warnings:
             bench.warn("endpoints", text)
+        if send == "ids" and options.send == "auto":
+            bench.warn("sent_as_ids", "the dataset holds token ids and no exact text, so its prompts are sent as ids")
         return bench, found
+
+
+def send_form(dataset: RunDataset, choice: SendChoice) -> SendForm:
+    """How the prompts are sent: as the user chose, else as chat or text where the dataset has it, else as ids.
+
+    Raises:
+        InputError: the dataset does not hold what was chosen.
+    """
+    first = dataset.prompt(dataset.requests[0])
+    readable = dataset.has_text and (first.text is not None or first.messages is not None)
+    if choice == "ids" and first.ids is None:
+        raise _no_form(dataset, "the dataset holds no token ids", "Leave out --send, or generate it with token ids.")
+    if choice == "text" and not readable:
+        raise _no_form(
+            dataset,
+            "the dataset holds token ids and no text that gives exactly those",
+            "Leave out --send or choose ids.",
+        )
+    if choice == "ids" or not readable:
+        return "ids"
+    return "chat" if dataset.chat else "text"
+
+
+def _no_form(dataset: RunDataset, message: str, remedy: str) -> InputError:
+    return InputError(message, field="send", remedy=remedy, stage=STAGE, dataset_id=dataset.dataset_id)
 
 
 def _sources(options: RunOptions, endpoints: Sequence[Endpoint], api_key: str | None) -> list[MetricsSource]:
@@ -182,7 +250,7 @@ async def _stated_rates(options: RunOptions) -> Rates | None:
     endpoint = parse_endpoint(options.urls[0])
     timeouts = replace(options.timeouts, connect=2.0, idle=5.0)
     try:
-        async with open_client(timeouts) as http:
+        async with open_client(timeouts, options.connection) as http:
             headers = endpoint.headers(_api_key())
             info = (await http.get(endpoint.url("/server_info"), headers=headers)).json()
         return Rates(float(info["prefill_tps"]), float(info["decode_tps"]), f"stated by {endpoint.base}")

@@ -14,6 +14,7 @@ from prefixcache.engines.snapshot import metrics_source
 from prefixcache.errors import PrefixCacheError
 from prefixcache.load.dataset import RunDataset
 from prefixcache.load.facts import plan_facts
+from prefixcache.load.isolation import Isolator
 from prefixcache.load.options import RunOptions, RunStatus, RunSummary
 from prefixcache.load.passes import Bench, PassResult
 from prefixcache.load.preflight import Preflight
@@ -41,9 +42,10 @@ class RunFiles:
         self.bench: Bench | None = None
         self.servers: tuple[ServerFacts, ...] = ()
         self.plan: dict[str, Any] | None = None
+        self.isolator: Isolator | None = None
 
-    def begin(self, bench: Bench, found: Preflight) -> None:
-        self.bench = bench
+    def begin(self, bench: Bench, found: Preflight, isolator: Isolator) -> None:
+        self.bench, self.isolator = bench, isolator
         self.servers = found.servers
         self.plan = plan_facts(self.dataset, bench.gating, bench.concurrency)
         self.write("partial")
@@ -55,10 +57,11 @@ class RunFiles:
 
     def finish(self) -> RunSummary:
         failed = sum(r.failed for r in self.results)
-        status: RunStatus = "failed" if failed else "complete"
+        whole = all(r.figures["status"] == "complete" for r in self.results)
+        status: RunStatus = "failed" if failed else "complete" if whole else "partial"
         self._write_figures()
         self.store.close(complete=True)
-        self.write(status)
+        self.write(status, finished=True)
         return RunSummary(
             status=status,
             run_dir=self.store.run_dir,
@@ -78,9 +81,9 @@ class RunFiles:
         else:
             what = {"message": "interrupted" if interrupted else f"{type(error).__name__}: {error}"}
         what = {k: redact(str(v), self.secrets) for k, v in what.items()}
-        self.write("partial" if interrupted else "failed", what)
+        self.write("partial" if interrupted else "failed", what, finished=True)
 
-    def write(self, status: RunStatus, error: dict[str, Any] | None = None) -> None:
+    def write(self, status: RunStatus, error: dict[str, Any] | None = None, *, finished: bool = False) -> None:
         dataset, bench = self.dataset, self.bench
         self.store.write(
             "run.json",
@@ -90,10 +93,11 @@ class RunFiles:
                 "status": status,
                 "error": error,
                 "started_at": self.started,
-                "finished_at": None if status == "partial" and error is None else _now(),
+                "finished_at": _now() if finished else None,
                 "dataset_id": dataset.dataset_id,
                 "execution_mode": dataset.mode,
                 "options": _shown(self.options, bench),
+                "isolation": self.isolator.to_json() if self.isolator else None,
                 "servers": [s.to_json() for s in self.servers],
                 "requests": bench.sent if bench else 0,
                 "failed_requests": bench.failed if bench else 0,
@@ -144,6 +148,7 @@ def _pass_summary(result: PassResult) -> dict[str, Any]:
         "duration_s": result.duration_s,
         "chain": result.chain,
         "residue": result.figures["residue"],
+        "isolation": result.figures["isolation"],
     }
 
 
@@ -155,8 +160,11 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
         "model": bench.client.model if bench else options.model,
         "concurrency": bench.concurrency if bench else options.concurrency,
         "gating": bench.gating if bench else options.gating,
-        "send": options.send,
+        "send": bench.client.send if bench else options.send,
+        "isolation": options.isolation,
         "allow_residue": options.allow_residue,
+        "tls": {"insecure": options.connection.insecure, "own_authorities": options.connection.ca_file is not None},
+        "proxy": options.connection.proxy is not None,
         "timeouts_s": {
             "connect": options.timeouts.connect,
             "idle": options.timeouts.idle,

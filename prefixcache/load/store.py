@@ -60,18 +60,23 @@ class RunStore:
         run_dir: the directory; made if absent.
         dataset_dir: the dataset, linked into it.
         overwrite: take out the results of an earlier run.
+        variant_dir: the second content of the same plan, linked as ``dataset_variant``.
 
     Raises:
         InputError: the directory holds a finished run, or lies inside the dataset.
         EnvironmentFailure: it cannot be written.
     """
 
-    def __init__(self, run_dir: Path, dataset_dir: Path, *, overwrite: bool = False) -> None:
+    def __init__(
+        self, run_dir: Path, dataset_dir: Path, *, overwrite: bool = False, variant_dir: Path | None = None
+    ) -> None:
         self.run_dir = run_dir
         self.runtime = run_dir / "runtime"
         _refuse(run_dir, dataset_dir, overwrite)
         try:
             _link_dataset(dataset_dir, run_dir / "dataset", overwrite)
+            if variant_dir is not None:
+                _link_dataset(variant_dir, run_dir / "dataset_variant", overwrite)
             self.runtime.mkdir(parents=True, exist_ok=True)
             self._make_room()
             self.results = Appender(self.runtime / RESULTS)

@@ -38,7 +38,7 @@ def _own(code: str, pass_name: str | None, **values: object) -> dict[str, Any]:
 
 def _of_files(run: RunDirectory) -> list[dict[str, Any]]:
     found = []
-    if run.status == "partial" or run.run.get("error"):
+    if run.broke_off:
         error = run.run.get("error") or {}
         found.append(_own("run_not_complete", None, reason=error.get("message") or run.status))
     status = run.validation.get("validation_status")

@@ -43,6 +43,7 @@ PAGE: dict[str, tuple[str, str]] = {
     "pass": ("Pass", "轮次"),
     "pass.cold": ("cold", "冷缓存"),
     "pass.hot": ("hot", "热缓存"),
+    "pass.replay": ("replay", "重放"),
     "hit_ratio": ("Hit ratio", "命中率"),
     "hit_tokens": ("Hit tokens", "命中 Token"),
     "query_tokens": ("Of tokens", "查询 Token"),

@@ -3,41 +3,84 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from prefixcache.artifact import Artifact
-from prefixcache.content.corpus import Corpus
+from prefixcache.content.assembly import Rows
 from prefixcache.content.divergence import Alphabet
+from prefixcache.content.framing import Framing
 from prefixcache.content.keys import ContentKeys
+from prefixcache.content.library import Library
 from prefixcache.content.masters import Masters, build_master
 from prefixcache.content.mixing import combine
-from prefixcache.files import read_json
+from prefixcache.content.repair import verified_master
+from prefixcache.content.units import valid_hit_units
+from prefixcache.files import read_json, write_json
 from prefixcache.stages.job import Job
+from prefixcache.stages.marking import layout_of, marked_master, owners_of
+from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
-from prefixcache.stages.tokenize_sources import read_seams
+from prefixcache.stages.tokenize_sources import BY_REPAIR, read_seams
 
 FOLDER = ".work/masters"
+FACTS = f"{FOLDER}/masters.json"
+COLUMNS = ("index", "group", "input_len", "planned_prefix_len", "branch", "siblings")
 
 
 def build_masters(root: Path, job: Job, plan: Artifact, corpus: Artifact) -> Artifact:
-    """masters/: ids, cuts and text of all groups' masters."""
-    facts = read_json(corpus.path(root, "corpus.json"))
-    seams = read_seams(corpus.path(root, "seams.parquet"), facts)
-    source = Corpus.open(corpus.path(root, "ids.npy").parent)
+    """masters/: ids, cuts and text of all groups' masters; masters.json: ``valid_hit_units``.
+
+    Raises:
+        EnvironmentFailure: a source too small for a master.
+        VerdictError: more requests at one node than can be told apart.
+    """
+    folder = corpus.path(root, "corpus.json").parent
+    facts = read_json(folder / "corpus.json")
+    seams, library = read_seams(folder, facts), Library.open(folder, facts)
+    framing = Framing.from_json(facts["framing"])
     keys = ContentKeys.of(job.config)
     alphabet = Alphabet.of(seams, len(keys.groups), keys.dataset)
-    table = pl.read_parquet(plan.path(root, "plan.parquet"), columns=["group", "planned_prefix_len"])
+    backend = cached_tokenizer(job.config.tokenizer).backend if facts["construction"] == BY_REPAIR else None
+    rows = _rows(root, plan)
+    layout = layout_of(job.config, seams, framing, keys, library, owners_of(root, job.config, plan))
     masters = []
     for group, word in enumerate(alphabet.masters.tolist()):
-        own = table.filter(pl.col("group") == group)["planned_prefix_len"].unique().sort().to_numpy()
-        cuts = own[own > 0].astype(np.int64)
-        masters.append(
-            build_master(source, seams, facts["head"], word, cuts, np.uint64(combine(keys.groups[group], -3)))
-        )
-    Masters(masters).save(root / FOLDER)
-    return Artifact.of("masters", root, [f"{FOLDER}/{name}" for name in Masters.FILES], len(masters))
+        own = np.unique(rows.prefix[rows.group == group])
+        cuts = own[own > len(framing.head)]
+        key = np.uint64(combine(keys.groups[group], -3))
+        picker = library.picker(group, "prefix")
+        begin = picker.master_begin(group, key)
+        if layout is not None:
+            made = marked_master(library, seams, framing, layout, group, cuts, key, backend)
+        elif backend is None:
+            made = build_master(picker.corpus, seams, framing.head, word, cuts, key, begin, picker.where)
+        else:
+            made = verified_master(
+                picker.corpus, seams, framing, word, cuts, key, begin, backend=backend, where=picker.where
+            )
+        masters.append(made)
+    built = Masters(masters)
+    built.save(root / FOLDER)
+    unit = job.config.unit  # markers are unique in whole units only, and dropped units are counted whole
+    units = [unit] if layout or job.config.hit_drop else valid_hit_units(unit, len(framing.head), rows, built, alphabet)
+    write_json(root / FACTS, {"valid_hit_units": units})
+    return Artifact.of("masters", root, [*(f"{FOLDER}/{name}" for name in Masters.FILES), FACTS], len(masters))
 
 
-BUILD_MASTERS = Stage("build_masters", 1, build_masters)
+def _rows(root: Path, plan: Artifact) -> Rows:
+    """Requests and warmup prompts."""
+    requests = pl.read_parquet(plan.path(root, "plan.parquet"), columns=list(COLUMNS))
+    warmup = pl.read_parquet(plan.path(root, "plan_warmup.parquet"), columns=list(COLUMNS))
+    return rows_of(pl.concat([requests.select(COLUMNS), warmup.select(COLUMNS)]))
+
+
+def rows_of(table: pl.DataFrame) -> Rows:
+    """What the content of a prompt depends on, out of a plan's table."""
+    columns: list[Any] = [table[name].to_numpy().astype(np.int64) for name in COLUMNS]
+    return Rows(*columns)
+
+
+BUILD_MASTERS = Stage("build_masters", 3, build_masters)

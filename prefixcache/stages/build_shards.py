@@ -5,23 +5,32 @@ A shard is a pure function of its plan slice, the corpus, the masters and the se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from prefixcache.artifact import Artifact
-from prefixcache.content.assembly import Assembler, Prompt, Rows
-from prefixcache.content.corpus import Corpus
+from prefixcache.content.assembly import Assembler, Prompt
+from prefixcache.content.collisions.repair import Repairs
 from prefixcache.content.divergence import Alphabet
+from prefixcache.content.framing import Framing
 from prefixcache.content.keys import ContentKeys
+from prefixcache.content.library import Library
 from prefixcache.content.masters import Masters
+from prefixcache.content.repair import verified_prompts
 from prefixcache.dataset.shards import request_table, warmup_table, write_table
 from prefixcache.files import read_json
+from prefixcache.stages.build_masters import rows_of
 from prefixcache.stages.job import Job
+from prefixcache.stages.marking import owners_of, with_markers
+from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
-from prefixcache.stages.tokenize_sources import read_seams
+from prefixcache.stages.tokenize_sources import BY_REPAIR, read_seams
 
 SHARD_TOKENS = 2_000_000  # bounds a worker's memory: about 100 MB of ids, text and Parquet buffers
 WARMUP = "warmup"
@@ -30,54 +39,81 @@ WARMUP = "warmup"
 def shard_parts(root: Path, plan: Artifact) -> list[str]:
     """Names of a plan's shards, in send order; the warmup prompts are a shard of their own."""
     lengths = pl.read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
-    parts = [f"{number:05d}" for number in np.unique(_shard_numbers(lengths)).tolist()]
+    parts = [f"{number:05d}" for number in np.unique(shard_numbers(lengths)).tolist()]
     warmup = pl.read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["lane"])
     return [*parts, WARMUP] if len(warmup) else parts
 
 
-def build_shard(root: Path, job: Job, part: str, plan: Artifact, corpus: Artifact, masters: Artifact) -> Artifact:
-    """shards/requests-<part>.parquet or shards/warmup.parquet."""
+def build_shard(
+    root: Path,
+    job: Job,
+    part: str,
+    plan: Artifact,
+    corpus: Artifact,
+    masters: Artifact,
+    repairs: Sequence[Sequence[int]] = (),
+    hits: Artifact | None = None,
+) -> Artifact:
+    """shards/requests-<part>.parquet or shards/warmup.parquet.
+
+    Args:
+        repairs: (generated index, retries, unresolved) of prompts of this part that collided.
+        hits: certificate whose simulated hits take the place of the planned ones.
+    """
     config = job.config
-    assembler = _assembler(root, job, corpus, masters)
+    mended = Repairs.of(repairs, config.suffix.collision_detection.max_retries)
+    assembler, backend = _assembler(root, job, plan, corpus, masters)
+    opened = replace(assembler, repairs=mended), backend
     if part == WARMUP:
         frame = pl.read_parquet(plan.path(root, "plan_warmup.parquet"))
-        path, table = f"shards/{WARMUP}.parquet", warmup_table(config, frame, _prompts(assembler, frame))
+        path, table = f"shards/{WARMUP}.parquet", warmup_table(config, frame, _prompts(opened, frame))
     else:
         whole = pl.read_parquet(plan.path(root, "plan.parquet"))
-        frame = whole.filter(pl.Series(_shard_numbers(whole["input_len"]) == int(part)))
+        if hits is not None:
+            whole = whole.with_columns(pl.read_parquet(hits.path(root, ".parquet")))
+        frame = whole.filter(pl.Series(shard_numbers(whole["input_len"]) == int(part)))
         path, table = (
             f"shards/requests-{part}.parquet",
-            request_table(config, frame, _prompts(assembler, frame), len(whole)),
+            request_table(config, frame, _prompts(opened, frame), len(whole), mended),
         )
     write_table(root / path, table)
     return Artifact.of("shard", root, [path], len(frame))
 
 
-def _shard_numbers(lengths: pl.Series) -> NDArray[np.int64]:
+def shard_numbers(lengths: pl.Series) -> NDArray[np.int64]:
+    """Number of each request's shard. ``lengths``: input tokens in send order."""
     before: NDArray[np.int64] = np.cumsum(lengths.to_numpy()) - lengths.to_numpy()
     return before // SHARD_TOKENS
 
 
-def _prompts(assembler: Assembler, frame: pl.DataFrame) -> list[Prompt]:
-    names = ("index", "group", "input_len", "planned_prefix_len", "branch", "siblings")
-    return list(assembler.prompts(Rows(*(frame[name].to_numpy().astype(np.int64) for name in names))))
+def _prompts(opened: Opened, frame: pl.DataFrame) -> list[Prompt]:
+    assembler, backend = opened
+    rows = rows_of(frame)
+    return list(assembler.prompts(rows) if backend is None else verified_prompts(assembler, rows, backend))
 
 
-_OPENED: dict[tuple[str, ...], Assembler] = {}
+# Assembler, and the tokenizer's backend where prompts have to be verified one by one.
+Opened = tuple[Assembler, Any]
+_OPENED: dict[tuple[str, ...], Opened] = {}
 
 
-def _assembler(root: Path, job: Job, corpus: Artifact, masters: Artifact) -> Assembler:
+def _assembler(root: Path, job: Job, plan: Artifact, corpus: Artifact, masters: Artifact) -> Opened:
     """The parts all shards share, opened once per process."""
-    key = (str(root), job.fingerprint(content_only=True), corpus.content_hash, masters.content_hash)
+    parents = (plan.content_hash, corpus.content_hash, masters.content_hash)
+    key = (str(root), job.fingerprint(content_only=True), *parents)
     if key not in _OPENED:
         _OPENED.clear()  # one dataset at a time
-        folder = corpus.path(root, "ids.npy").parent
+        folder = corpus.path(root, "corpus.json").parent
         facts = read_json(folder / "corpus.json")
         keys = ContentKeys.of(job.config)
-        alphabet = Alphabet.of(read_seams(folder / "seams.parquet", facts), len(keys.groups), keys.dataset)
+        alphabet = Alphabet.of(read_seams(folder, facts), len(keys.groups), keys.dataset)
         opened = Masters.open(masters.path(root, "master_ids.npy").parent)
-        _OPENED[key] = Assembler(Corpus.open(folder), opened, alphabet, keys, facts["head"], job.config.block_size)
+        framing = Framing.from_json(facts["framing"])
+        backend = cached_tokenizer(job.config.tokenizer).backend if facts["construction"] == BY_REPAIR else None
+        library = Library.open(folder, facts)
+        parts = Assembler(library, opened, alphabet, keys, framing, job.config.block_size)
+        _OPENED[key] = with_markers(parts, job.config, owners_of(root, job.config, plan)), backend
     return _OPENED[key]
 
 
-BUILD_SHARDS = Stage("build_shards", 1, build_shard)
+BUILD_SHARDS = Stage("build_shards", 3, build_shard)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,15 @@ from prefixcache.version import GENERATOR_VERSION
 
 # Keys that say how a dataset is run or judged; its content does not depend on them.
 RUN_ONLY = (("execution", "concurrency"), ("execution", "gating"), ("execution", "warmup_rounds"), ("validation",))
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "*.model")
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "*.model",
+)
 
 
 class Job(BaseModel):
@@ -39,11 +48,12 @@ class Job(BaseModel):
             InputError, EnvironmentFailure: a file that is not there.
         """
         identity = config.model_dump(mode="json", exclude_none=True)
-        for section in ("input_length", "output_length"):
-            if file := identity[section].get("file"):
-                identity[section]["file"] = _named(Path(file), f"{section}.file", InputError)
-        if path := identity["suffix"].get("path"):
-            identity["suffix"]["path"] = _named(_sample_file(Path(path)), "suffix.path", EnvironmentFailure)
+        for field, block in _listings(identity):
+            if file := block.get("file"):
+                block["file"] = _named(Path(file), f"{field}.file", InputError)
+        for field, source in _sources(identity):
+            if path := source.get("path"):
+                source["path"] = _named(_sample_file(Path(path)), f"{field}.path", EnvironmentFailure)
         identity["tokenizer"] = _tokenizer_identity(config)
         return cls(config=config, identity=identity)
 
@@ -58,6 +68,26 @@ class Job(BaseModel):
                 block.pop(key, None)
         text = orjson.dumps([GENERATOR_VERSION, identity], option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(text).hexdigest()
+
+
+def _listings(identity: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All blocks that may name a file with an entry per request, with their fields."""
+    names = ("input_length", "output_length")
+    yield from ((name, identity[name]) for name in names)
+    for section, name in (("prefix", "request_groups"), ("routing", "request_domains")):
+        yield f"{section}.{name}", identity[section].get(name, {})
+    for number, group in enumerate(identity["prefix"].get("groups") or []):
+        yield from ((f"prefix.groups[{number}].{name}", group.get(name, {})) for name in names)
+
+
+def _sources(identity: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All text sources that a configuration names, with their fields."""
+    yield "suffix", identity["suffix"]
+    if source := identity["prefix"].get("source"):
+        yield "prefix.source", source
+    for number, group in enumerate(identity["prefix"].get("groups") or []):
+        if source := group.get("source"):
+            yield f"prefix.groups[{number}].source", source
 
 
 def _sample_file(path: Path) -> Path:

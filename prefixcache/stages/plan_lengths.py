@@ -12,7 +12,7 @@ from prefixcache.files import replacing
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
-from prefixcache.workload.plan import Shape, draw_shape
+from prefixcache.workload.shape import Shape, draw_shape
 
 PATH = ".work/lengths.parquet"
 
@@ -35,4 +35,4 @@ def read_shape(path: Path) -> Shape:
     )
 
 
-PLAN_LENGTHS = Stage("plan_lengths", 2, plan_lengths)
+PLAN_LENGTHS = Stage("plan_lengths", 3, plan_lengths)

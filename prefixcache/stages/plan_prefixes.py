@@ -41,7 +41,9 @@ def plan_tables(config: PrefixCacheDatasetConfig, plan: Plan) -> tuple[pl.DataFr
     # A lane that shares nothing has nothing to warm up.
     warm = np.flatnonzero(top > 0) if "hot" in config.passes else np.zeros(0, dtype=np.int64)
     branches = number_branches(
-        np.concatenate([plan.shape.groups[order], lanes.group[warm]]), np.concatenate([prefixes[order], top[warm]])
+        np.concatenate([plan.shape.groups[order], lanes.group[warm]]),
+        np.concatenate([prefixes[order], top[warm]]),
+        plan.frame.head,
     )
     count = len(order)
     target = plan.of_pass(config.target_pass)
@@ -67,7 +69,7 @@ def plan_tables(config: PrefixCacheDatasetConfig, plan: Plan) -> tuple[pl.DataFr
         "group": lanes.group[warm],
         "domain": lanes.domain[warm],
         "lane": warm,
-        "input_len": top[warm] + config.block_size,
+        "input_len": np.maximum(top[warm], plan.frame.head) + config.block_size + plan.frame.tail,
         "planned_prefix_len": top[warm],
         "branch": branches.number[count:],
         "siblings": branches.siblings[count:],
@@ -75,4 +77,4 @@ def plan_tables(config: PrefixCacheDatasetConfig, plan: Plan) -> tuple[pl.DataFr
     return pl.DataFrame(columns), pl.DataFrame({k: np.asarray(v, dtype=np.int64) for k, v in warmup.items()})
 
 
-PLAN_PREFIXES = Stage("plan_prefixes", 2, plan_prefixes)
+PLAN_PREFIXES = Stage("plan_prefixes", 3, plan_prefixes)

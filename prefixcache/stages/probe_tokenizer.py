@@ -7,8 +7,8 @@ from pathlib import Path
 
 from prefixcache.artifact import Artifact
 from prefixcache.config.content import TokenizerConfig
+from prefixcache.content.framing import Framing, probe_framing
 from prefixcache.content.tokenizer import Tokenizer, load_tokenizer
-from prefixcache.errors import InputError
 from prefixcache.files import read_json, write_json
 from prefixcache.stages.job import Job
 from prefixcache.stages.stage import Stage
@@ -24,35 +24,25 @@ def cached_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
 
 
 def probe_tokenizer(root: Path, job: Job) -> Artifact:
-    """frame.json: ``head`` and ``tail`` token ids.
+    """frame.json: a :class:`Framing`: head and tail ids, and the text around every content.
 
     Raises:
-        InputError: a tokenizer whose additions this version cannot plan for.
+        InputError: no tokenizer, no chat template, or one that no head and tail can be told of.
         EnvironmentFailure: a hub that cannot be reached.
     """
-    tokenizer = cached_tokenizer(job.config.tokenizer)
-    if tokenizer.tail:
-        raise _not_yet(f"{tokenizer.name} adds tokens after a text")
-    if len(tokenizer.head) >= job.config.unit:
-        raise _not_yet(
-            f"{tokenizer.name} adds {len(tokenizer.head)} tokens before a text and the hit unit is no longer"
-        )
-    write_json(root / PATH, {"head": tokenizer.head, "tail": tokenizer.tail})
+    framing = probe_framing(cached_tokenizer(job.config.tokenizer), job.config.prompt)
+    write_json(root / PATH, framing.to_json())
     return Artifact.of("frame", root, [PATH], 1)
 
 
 def read_frame(path: Path) -> Frame:
-    ids = read_json(path)
-    return Frame(len(ids["head"]), len(ids["tail"]))
+    """How many tokens head and tail take."""
+    framing = read_framing(path)
+    return Frame(len(framing.head), len(framing.tail))
 
 
-def _not_yet(what: str) -> InputError:
-    return InputError(
-        f"{what}; this is not yet supported",
-        field="tokenizer.path",
-        remedy="use a tokenizer that adds at most a beginning token.",
-        stage="probe_tokenizer",
-    )
+def read_framing(path: Path) -> Framing:
+    return Framing.from_json(read_json(path))
 
 
-PROBE_TOKENIZER = Stage("probe_tokenizer", 1, probe_tokenizer)
+PROBE_TOKENIZER = Stage("probe_tokenizer", 2, probe_tokenizer)

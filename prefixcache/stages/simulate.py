@@ -1,4 +1,4 @@
-"""Stages check_collisions and simulate: what the real token ids do in a cache, next to what was planned."""
+"""Stage simulate: the certificate, hits of the real token ids in a simulated cache next to the planned ones."""
 
 from __future__ import annotations
 
@@ -7,36 +7,44 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from prefixcache.artifact import Artifact
-from prefixcache.cache.certificate import KeyedPrompts, duplicate_branches, simulate_pass
+from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
+from prefixcache.cache.matching.semantics import Matching
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.dataset.shards import token_ids
-from prefixcache.files import write_json
+from prefixcache.files import replacing, write_json
 from prefixcache.stages.job import Job
+from prefixcache.stages.marking import matching_of
 from prefixcache.stages.stage import Stage
+from prefixcache.stages.workspace import WORK
 
-COLLISIONS, CERTIFICATE = ".work/collisions.json", ".work/certificate.json"
+CERTIFICATE, HITS = f"{WORK}/certificate.json", f"{WORK}/simulated_hits.parquet"
 MOST_LISTED = 20
+SIMULATORS = {
+    "chained_prefix": "unbounded block trie over real token ids, in send order",
+    "independent_block": "unbounded cache of blocks found anywhere, over real token ids, in send order",
+    "content_defined_chunk": "unbounded cache of content-defined chunks over real token ids, in send order",
+}
 Tokens = NDArray[np.int64]
 
 
 class ShardReader:
     """Keys and plan columns of all shards, in send order. ``warmup``: the warmup shard, if there is one."""
 
-    def __init__(self, paths: list[Path], warmup: Path | None, unit: int) -> None:
-        self.unit = unit
+    def __init__(self, paths: list[Path], warmup: Path | None, matching: Matching) -> None:
+        self.unit = matching.unit
         self.columns: dict[str, list[Any]] = {}
-        self.requests = KeyedPrompts.of(self._prompts(paths), unit)
-        self.warmup_prefixes = np.zeros(0, dtype=np.int64)
+        self._hits: dict[tuple[str, int], Tokens] = {}
+        self.requests = KeyedPrompts.of(self._prompts(paths), matching.unit, matching)
         warm: list[tuple[NDArray[np.int32], int]] = []
         if warmup is not None:
             table = pq.read_table(warmup)
-            self.warmup_prefixes = table["planned_prefix_len"].to_numpy()
             warm = list(zip(token_ids(table), table["planned_dp_id"].to_pylist(), strict=True))
-        self.warmup = KeyedPrompts.of(warm, unit)
+        self.warmup = KeyedPrompts.of(warm, matching.unit, matching)
 
     def _prompts(self, paths: list[Path]) -> Iterator[tuple[NDArray[np.int32], int]]:
         for path in paths:
@@ -49,39 +57,32 @@ class ShardReader:
     def numbers(self, name: str) -> Tokens:
         return np.array(self.columns[name], dtype=np.int64)
 
+    def hits(self, name: str, drop: int) -> Tokens:
+        """Simulated hit tokens per request of one pass."""
+        key = (name, drop)
+        if key not in self._hits:
+            self._hits[key] = simulate_pass(name, self.requests, self.warmup, self.unit, drop)
+        return self._hits[key]
 
-def open_shards(root: Path, shards: list[Artifact], unit: int) -> ShardReader:
+
+def open_shards(root: Path, shards: list[Artifact], matching: Matching) -> ShardReader:
     paths = [shard.path(root) for shard in shards]
     requests = [path for path in paths if path.stem != "warmup"]
     warmup = [path for path in paths if path.stem == "warmup"]
-    return ShardReader(requests, warmup[0] if warmup else None, unit)
+    return ShardReader(requests, warmup[0] if warmup else None, matching)
 
 
-def check_collisions(root: Path, job: Job, shards: list[Artifact]) -> Artifact:
-    """collisions.json: requests whose first non-shared block is not unique behind its prefix (RFC 3.3.14)."""
-    data = open_shards(root, shards, job.config.unit)
-    prefixes = np.concatenate([data.numbers("planned_prefix_len"), data.warmup_prefixes])
-    found = duplicate_branches(data.requests, data.warmup, prefixes, job.config.unit)
-    names = data.columns["request_id"]
-    write_json(
-        root / COLLISIONS,
-        {
-            "cache_match_semantics": job.config.suffix.collision_detection.cache_match_semantics,
-            "checked_requests": len(names),
-            "first_non_shared_block_duplicates": len(found),
-            "requests": [names[i] for i in found[:MOST_LISTED]],
-        },
-    )
-    return Artifact.of("collisions", root, [COLLISIONS], len(names))
+def hit_column(config: PrefixCacheDatasetConfig, name: str) -> str:
+    """Column of the planned hits of one pass."""
+    return f"expected_hit_len_{name}" if len(config.passes) > 1 else "expected_hit_len"
 
 
 def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, object]:
     """The certificate as plain data: per pass planned and simulated hits, and which requests differ."""
     passes = []
     for name in config.passes:
-        column = f"expected_hit_len_{name}" if len(config.passes) > 1 else "expected_hit_len"
-        planned = data.numbers(column)
-        simulated = simulate_pass(name, data.requests, data.warmup, data.unit)
+        planned = data.numbers(hit_column(config, name))
+        simulated = data.hits(name, config.hit_drop)
         wrong = np.flatnonzero(planned != simulated)
         passes.append(
             {
@@ -100,7 +101,7 @@ def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, ob
             }
         )
     return {
-        "simulator": "unbounded block trie over real token ids, in send order",
+        "simulator": SIMULATORS[config.suffix.collision_detection.cache_match_semantics],
         "hit_unit": data.unit,
         "requests": len(data.requests.keys),
         "holds": all(row["mismatched_requests"] == 0 for row in passes),
@@ -109,11 +110,15 @@ def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, ob
 
 
 def simulate(root: Path, job: Job, shards: list[Artifact]) -> Artifact:
-    """certificate.json."""
-    data = open_shards(root, shards, job.config.unit)
-    write_json(root / CERTIFICATE, certify(job.config, data))
-    return Artifact.of("certificate", root, [CERTIFICATE], len(data.requests.keys))
+    """certificate.json, and simulated_hits.parquet: in send order the simulator's value of each column of hits."""
+    config = job.config
+    data = open_shards(root, shards, matching_of(config))
+    write_json(root / CERTIFICATE, certify(config, data))
+    columns = {hit_column(config, name): data.hits(name, config.hit_drop) for name in config.passes}
+    columns["expected_hit_len"] = data.hits(config.target_pass, config.hit_drop)
+    with replacing(root / HITS) as file:
+        pl.DataFrame(columns).write_parquet(file)
+    return Artifact.of("certificate", root, [CERTIFICATE, HITS], len(data.requests.keys))
 
 
-CHECK_COLLISIONS = Stage("check_collisions", 1, check_collisions)
-SIMULATE = Stage("simulate", 1, simulate)
+SIMULATE = Stage("simulate", 2, simulate)

@@ -9,33 +9,48 @@ import pyarrow.parquet as pq
 
 from prefixcache.artifact import Artifact
 from prefixcache.content.audit import Audit, audit_prompts
+from prefixcache.content.framing import probe_framing
 from prefixcache.dataset.shards import token_ids
 from prefixcache.files import read_json, write_json
+from prefixcache.stages.construction import construction_warnings
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
+from prefixcache.stages.verdict_on_collisions import collision_result, describe, refused, retaken
 from prefixcache.workload.plan_report import FAIL, PASS, WARNING
 
 REPORT = "validation_report.json"
+NO_TEXT = "none: prompts are token ids only, there is no text to encode"
 FULL_AUDIT_TOKENS = 20_000_000  # up to here every prompt is re-encoded, beyond a stated sample of shards
 
 
 def validate(
-    root: Path, job: Job, plan: Artifact, shards: list[Artifact], collisions: Artifact, certificate: Artifact
+    root: Path,
+    job: Job,
+    plan: Artifact,
+    corpus: Artifact,
+    shards: list[Artifact],
+    collisions: Artifact,
+    certificate: Artifact,
 ) -> Artifact:
     """validation_report.json: the plan's figures, the certificate, the re-encoding audit, the status."""
     report = planning_report(job, read_json(plan.path(root, "plan.json")))
-    proof = read_json(certificate.path(root))
+    proof = read_json(certificate.path(root, ".json"))
     report["certificate"] = proof
-    report["collisions"] = read_json(collisions.path(root))
+    report["collisions"] = result = collision_result(root, job, shards, read_json(collisions.path(root, ".json")))
     report["audit"] = _audit(root, job, shards, report["input_tokens"])
+    construction = read_json(corpus.path(root, "corpus.json"))["construction"]
+    report["construction"] = construction
+    report["warnings"] = construction_warnings(root, construction, shards)
     broken = []
     if not proof["holds"]:
         broken.append("the certificate does not hold: real token ids hit otherwise than planned")
     if report["audit"]["differing_prompts"]:
         broken.append("texts do not encode to their token ids")
-    if report["collisions"]["first_non_shared_block_duplicates"]:
-        broken.append("first non-shared blocks are not unique")
+    if refused(result):
+        broken.append(describe(result))
+    elif result["hits_from"] == "simulator":
+        report = retaken(root, job, shards, report)
     if broken:
         report["validation_status"] = report["status"] = FAIL
         report["reason"] = "; ".join(broken)
@@ -52,20 +67,34 @@ def planning_report(job: Job, figures: dict[str, Any]) -> dict[str, Any]:
         "pass_tolerance": float(rules.pass_tolerance),
         "warning_tolerance": float(rules.warning_tolerance),
         "on_failure": rules.on_failure,
-        "signed_deviation_pp": figures["signed_deviation"] * 100,
-        "absolute_deviation_pp": figures["absolute_deviation"] * 100,
+        "signed_deviation_pp": _points(figures["signed_deviation"]),
+        "absolute_deviation_pp": _points(figures["absolute_deviation"]),
     }
 
 
+def _points(deviation: float | None) -> float | None:
+    return None if deviation is None else deviation * 100
+
+
 def _audit(root: Path, job: Job, shards: list[Artifact], tokens: int) -> dict[str, Any]:
-    backend = cached_tokenizer(job.config.tokenizer).backend
+    tokenizer = cached_tokenizer(job.config.tokenizer)
+    framing = probe_framing(tokenizer, job.config.prompt)
     step = -(-tokens // FULL_AUDIT_TOKENS)
     audit = Audit()
+
+    def encode(prompts: list[str]) -> list[list[int]]:
+        if framing.format == "chat":  # through the template itself, as the server does
+            texts = [tokenizer.render_chat(prompt, job.config.prompt.system) for prompt in prompts]
+            return tokenizer.encode_batch(texts)
+        return framing.encode(tokenizer.backend, prompts)
+
     chosen = shards[::step] if step > 1 else shards
     for shard in chosen:
         table = pq.read_table(shard.path(root), columns=["request_id", "prompt", "prompt_token_ids"])
+        if table["prompt"].null_count:
+            return {"method": NO_TEXT, "prompts": 0, "tokens": 0, "differing_prompts": 0, "first_differing": []}
         names, texts = table["request_id"].to_pylist(), table["prompt"].to_pylist()
-        audit_prompts(backend, zip(names, texts, token_ids(table), strict=True), audit)
+        audit_prompts(encode, zip(names, texts, token_ids(table), strict=True), audit)
     return {
         "method": "every prompt re-encoded" if step <= 1 else f"every prompt of each {step}th shard re-encoded",
         "prompts": audit.prompts,
@@ -86,4 +115,4 @@ def is_good(status: str) -> bool:
     return status in (PASS, WARNING)
 
 
-VALIDATE = Stage("validate", 1, validate, content_only=False)
+VALIDATE = Stage("validate", 3, validate, content_only=False)

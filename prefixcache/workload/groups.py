@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.config.prefix import PrefixConfig
+from prefixcache.config.nearest import right_name
+from prefixcache.config.prefix import PrefixConfig, RequestGroups
 from prefixcache.errors import InputError
+from prefixcache.workload import portable
+from prefixcache.workload.name_files import read_names
 from prefixcache.workload.randomness import digest, permutation
+
+_WEIGHT_BITS = 52
 
 
 def largest_remainder(total: int, weights: Sequence[Fraction | int]) -> list[int]:
@@ -27,6 +33,24 @@ def largest_remainder(total: int, weights: Sequence[Fraction | int]) -> list[int
     for i in order[: total - sum(parts)]:
         parts[i] += 1
     return parts
+
+
+def zipf_weights(count: int, exponent: Decimal) -> list[int]:
+    """Whole numbers proportional to 1, 2**-s, 3**-s, ..., to 52 bits; the same on every machine."""
+    powers = portable.exp(-float(exponent) * portable.log(np.arange(1, count + 1, dtype=np.float64)))
+    return [int(weight) for weight in np.floor(powers * float(1 << _WEIGHT_BITS))]
+
+
+def group_weights(config: PrefixConfig) -> list[Fraction | int]:
+    """Share of each group where requests are not assigned one by one: weights, counts, a power law, or equal."""
+    groups, count = config.groups or [], len(config.group_ids())
+    if config.zipf_exponent is not None:
+        return list(zipf_weights(count, config.zipf_exponent))
+    if groups and groups[0].request_weight is not None:
+        return [Fraction(group.request_weight or 0) for group in groups]
+    if groups and groups[0].request_count is not None:
+        return [group.request_count or 0 for group in groups]
+    return [1] * count
 
 
 def group_counts(config: PrefixConfig, request_count: int) -> list[int]:
@@ -46,9 +70,7 @@ def group_counts(config: PrefixConfig, request_count: int) -> list[int]:
                 stage="plan_lengths",
             )
         return counts
-    if groups and groups[0].request_weight is not None:
-        return largest_remainder(request_count, [Fraction(group.request_weight or 0) for group in groups])
-    return largest_remainder(request_count, [1] * len(config.group_ids()))
+    return largest_remainder(request_count, group_weights(config))
 
 
 def assign_groups(counts: Sequence[int], seed: int) -> NDArray[np.int32]:
@@ -57,3 +79,38 @@ def assign_groups(counts: Sequence[int], seed: int) -> NDArray[np.int32]:
     if len(counts) == 1:
         return labels
     return labels[permutation(digest(seed, "groups"), len(labels))]
+
+
+def groups_of_requests(config: PrefixConfig, request_count: int, seed: int) -> NDArray[np.int32]:
+    """Group index of each request: as listed one by one, else by counts and a seeded shuffle.
+
+    Raises:
+        InputError: counts that disagree, an id that is no group.
+    """
+    if config.request_groups is None:
+        return assign_groups(group_counts(config, request_count), seed)
+    ids = listed_groups(config.request_groups)
+    if len(ids) != request_count:
+        raise InputError(
+            f"{len(ids)} requests are assigned to groups, the dataset has {request_count}",
+            field="prefix.request_groups",
+            remedy="give one group id per request.",
+            stage="plan_lengths",
+        )
+    names = config.group_ids()
+    place = {name: number for number, name in enumerate(names)}
+    if wrong := next((name for name in ids if name not in place), None):
+        raise InputError(
+            f"{wrong!r} is no prefix group",
+            field="prefix.request_groups",
+            remedy=f"{right_name(wrong, names)}.",
+            stage="plan_lengths",
+        )
+    return np.array([place[name] for name in ids], dtype=np.int32)
+
+
+def listed_groups(config: RequestGroups) -> list[str]:
+    """Group ids in generated order."""
+    if config.values is not None:
+        return list(config.values)
+    return read_names(config.file or "", config.column or "prefix_group_id", field="prefix.request_groups")

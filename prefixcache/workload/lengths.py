@@ -25,11 +25,18 @@ from prefixcache.workload.length_files import read_lengths
 from prefixcache.workload.randomness import below, digest, permutation, words
 
 Lengths = NDArray[np.int64]
-MINIMUM_INPUT = 1  # head + tail + 1, with no head and no tail
 _RESOLUTION = 1 << 53
 
 
-def draw_lengths(config: AnyLength, count: int | None, seed: int, *, field: str = "input_length") -> Lengths:
+def draw_lengths(
+    config: AnyLength,
+    count: int | None,
+    seed: int,
+    *,
+    field: str = "input_length",
+    group: tuple[int, str] | None = None,
+    shortest: int = 1,
+) -> Lengths:
     """Token lengths in generated order, shape (count,).
 
     Args:
@@ -37,37 +44,54 @@ def draw_lengths(config: AnyLength, count: int | None, seed: int, *, field: str 
         count: number of requests; None takes an explicit list's own length.
         seed: the global seed; input and output lengths use separate streams of it.
         field: ``input_length`` or ``output_length``, for the stream and for errors.
+        group: (place in the configuration, id) of the group whose own model this is; it has a stream of its own.
+        shortest: no draw falls below (head + tail + 1); laws are conditioned on it, rows of files below it left out.
 
     Raises:
-        InputError: an explicit list of another length, an empirical file without usable values.
+        InputError: an explicit list of another length, a file without usable values, a law below ``shortest``.
     """
+    place = field if group is None else f"prefix.groups[{group[0]}].{field}"
     if isinstance(config, ExplicitLength):
-        return _explicit(config, count, field)
+        return _explicit(config, count, field, place)
     if count is None:
         raise InputError("is missing", field="request_count", remedy="write how many requests the dataset has.")
-    key = digest(seed, "lengths", field)
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    key = digest(seed, "lengths", field) if group is None else digest(seed, "lengths", field, group[1])
     if isinstance(config, FixedLength):
         return np.full(count, config.value, dtype=np.int64)
-    if isinstance(config, UniformLength):
-        return config.min + below(config.max - config.min + 1, words(key, count))
     if isinstance(config, HistogramLength):
-        return _histogram(config, count, key, field)
+        return _histogram(config, count, key, place, shortest)
     if isinstance(config, EmpiricalLength):
-        return _empirical(config, count, key, field)
-    low, mass = _truncated_normal(config) if isinstance(config, TruncatedNormalLength) else _lognormal(config)
+        return _empirical(config, count, key, field, place, shortest)
+    if config.max < shortest:
+        raise InputError(
+            f"no request may be shorter than {shortest} tokens (head, tail and one of its own), max is {config.max}",
+            field=f"{place}.max",
+            remedy=f"raise it to {shortest} at least.",
+            stage="plan_lengths",
+        )
+    low = max(config.min, shortest)
+    if isinstance(config, UniformLength):
+        return low + below(config.max - low + 1, words(key, count))
+    normal = isinstance(config, TruncatedNormalLength)
+    low, mass = _truncated_normal(config, low) if normal else _lognormal(config, low)  # type: ignore[arg-type]
     return low + _invert(mass, words(key, count))
 
 
-def _explicit(config: ExplicitLength, count: int | None, field: str) -> Lengths:
+def _explicit(config: ExplicitLength, count: int | None, field: str, place: str) -> Lengths:
     if config.file is not None:
-        values = read_lengths(config.file, config.column, field=field)
+        values = read_lengths(config.file, config.column or field, field=place)
     else:
         values = np.asarray(config.values, dtype=np.int64)
     if count is not None and len(values) != count:
         raise InputError(
-            f"{len(values)} explicit lengths, but request_count is {count}",
-            field=f"{field}.values" if config.file is None else f"{field}.file",
-            remedy="leave out request_count or give one length per request.",
+            f"{len(values)} explicit lengths, but "
+            + (f"request_count is {count}" if place == field else f"the group has {count} requests"),
+            field=f"{place}.values" if config.file is None else f"{place}.file",
+            remedy="leave out request_count or give one length per request."
+            if place == field
+            else "give one length per request of the group.",
             stage="plan_lengths",
         )
     return values
@@ -84,10 +108,11 @@ def _invert(mass: NDArray[np.float64], raw: NDArray[np.uint64]) -> Lengths:
     return np.searchsorted(edges[:-1], raw >> np.uint64(11), side="right").astype(np.int64)
 
 
-def _truncated_normal(config: TruncatedNormalLength) -> tuple[int, NDArray[np.float64]]:
+def _truncated_normal(config: TruncatedNormalLength, least: int) -> tuple[int, NDArray[np.float64]]:
     mean, std = float(config.mean), float(config.std)
     reach = 38 * std + 1  # beyond, the mass is 0 beside that of the length nearest to the mean
-    low, high = max(config.min, int(mean - reach)), min(config.max, int(mean + reach) + 1)
+    low, high = max(least, int(mean - reach)), min(config.max, int(mean + reach) + 1)
+    high = max(low, high)
     z = (np.arange(low, high + 1, dtype=np.float64) - mean) / std
     return low, _density(z)
 
@@ -98,15 +123,15 @@ def _density(z: NDArray[np.float64]) -> NDArray[np.float64]:
     return portable.exp(exponent - exponent.max())
 
 
-def _lognormal(config: LogNormalLength) -> tuple[int, NDArray[np.float64]]:
-    values = np.arange(config.min, config.max + 1, dtype=np.float64)
+def _lognormal(config: LogNormalLength, least: int) -> tuple[int, NDArray[np.float64]]:
+    values = np.arange(least, config.max + 1, dtype=np.float64)
     z = (portable.log(values) - portable.log(np.array([float(config.median)]))) / float(config.sigma)
-    return config.min, _density(z) / values
+    return least, _density(z) / values
 
 
-def _histogram(config: HistogramLength, count: int, key: int, field: str) -> Lengths:
+def _histogram(config: HistogramLength, count: int, key: int, place: str, shortest: int) -> Lengths:
     """A bin by weight, then a uniform length inside [lo, hi); the last bin is closed."""
-    lows = np.array([max(item.range[0], MINIMUM_INPUT) for item in config.bins], dtype=np.int64)
+    lows = np.array([max(item.range[0], shortest) for item in config.bins], dtype=np.int64)
     highs = np.array([item.range[1] for item in config.bins], dtype=np.int64)
     highs[-1] += 1
     weights = [
@@ -114,25 +139,25 @@ def _histogram(config: HistogramLength, count: int, key: int, field: str) -> Len
     ]
     if not any(weights):
         raise InputError(
-            f"no bin holds a length of at least {MINIMUM_INPUT}",
-            field=f"{field}.bins",
+            f"no bin holds a length of at least {shortest}",
+            field=f"{place}.bins",
             remedy="raise the bins' ranges.",
         )
     chosen = _invert(np.array([float(weight) for weight in weights]), words(key, count))
     return lows[chosen] + below((highs - lows)[chosen], words(digest(key, "inside"), count))
 
 
-def _empirical(config: EmpiricalLength, count: int, key: int, field: str) -> Lengths:
-    observed = read_lengths(config.file, config.column or field, field=field)
-    usable = observed[observed >= MINIMUM_INPUT]
+def _empirical(config: EmpiricalLength, count: int, key: int, field: str, place: str, shortest: int) -> Lengths:
+    observed = read_lengths(config.file, config.column or field, field=place)
+    usable = observed[observed >= shortest]
     if config.replacement:
         if not len(usable):
-            raise InputError("no usable length in the file", field=f"{field}.file", remedy="name another column.")
+            raise InputError("no usable length in the file", field=f"{place}.file", remedy="name another column.")
         return usable[below(len(usable), words(key, count))]
     if len(usable) < count:
         raise InputError(
             f"the file has {len(usable)} usable lengths, {count} are needed without replacement",
-            field=f"{field}.replacement",
+            field=f"{place}.replacement",
             remedy="write replacement: true, or ask for fewer requests.",
         )
     return usable[permutation(key, len(usable))[:count]]

@@ -2,115 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.cache.watermark import WatermarkResult, simulate_cold, simulate_warm
+from prefixcache.cache.watermark import WatermarkResult, simulate_cold, simulate_replay, simulate_warm
 from prefixcache.config import PrefixCacheDatasetConfig
-from prefixcache.config.lengths import ExplicitLength
 from prefixcache.errors import InputError
-from prefixcache.workload.budget import goal_units, split_budget
+from prefixcache.workload.budget import Goals, global_goals, group_goals
 from prefixcache.workload.frame import Frame
-from prefixcache.workload.groups import assign_groups, group_counts
-from prefixcache.workload.lanes import Lanes
-from prefixcache.workload.lengths import draw_lengths
+from prefixcache.workload.lanes import HitRules, Lanes
+from prefixcache.workload.objectives import Task, plan_task
 from prefixcache.workload.ordering import send_order
-from prefixcache.workload.proportional import plan_units
-from prefixcache.workload.routing import route
+from prefixcache.workload.routing import route_requests
+from prefixcache.workload.shape import NO_FRAME, Shape, ceilings_of, draw_shape
+from prefixcache.workload.static_formula import static_formula
+from prefixcache.workload.trajectory import Course
 
 Tokens = NDArray[np.int64]
-NO_FRAME = Frame()
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What is known before prefixes are planned, per request in generated order."""
-
-    lengths: Tokens
-    outputs: Tokens
-    groups: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The whole plan. Arrays are per request in generated order, tokens; ``order`` lists requests as they are sent."""
+    """The whole plan. Arrays are per request in generated order, tokens; ``order`` lists requests as they are sent.
+
+    ``goals``: in hit units, per group; None where there is no target. ``courses``: how the cumulative ratio runs, with
+    objective `trajectory`: of the whole, or of every group that has requests and a target of its own.
+    """
 
     shape: Shape
+    frame: Frame
+    unit: int
+    rules: HitRules
     order: Tokens
     domains: NDArray[np.int32]
     lanes: Lanes
     ceilings: Tokens
     prefixes: Tokens
-    cold: WatermarkResult | None
-    hot: WatermarkResult | None
-    goal: int
-    """Target in tokens, a multiple of the unit."""
-    initial_budgets: list[int]
-    budgets: list[int]
-    group_maximum: list[int]
-    reachable: bool
+    passes: dict[str, WatermarkResult]
+    goals: Goals | None
+    minimum: list[int]
+    """Per group: hit tokens with every prefix at its shortest, the head."""
+    maximum: list[int]
+    """Per group: hit tokens with every prefix at its ceiling."""
     adjusted_requests: int
+    courses: list[tuple[int | None, Course]]
 
     def of_pass(self, name: str) -> WatermarkResult:
-        result = self.cold if name == "cold" else self.hot
-        assert result is not None
-        return result
+        return self.passes[name]
 
+    @property
+    def reachable(self) -> bool:
+        return self.goals is None or all(self.goals.reachable)
 
-def draw_shape(config: PrefixCacheDatasetConfig, frame: Frame = NO_FRAME) -> Shape:
-    """Lengths, output lengths and groups.
+    @property
+    def goal(self) -> int | None:
+        """Target in tokens, a multiple of the unit; None where there is none."""
+        return None if self.goals is None else self.goals.total * self.unit
 
-    Raises:
-        InputError: counts that disagree; a request longer than the model takes.
-    """
-    count = _known_count(config)
-    if count is None and not isinstance(config.input_length, ExplicitLength):
-        count = len(draw_lengths(config.output_length, None, config.seed, field="output_length"))
-    lengths = draw_lengths(config.input_length, count, config.seed)
-    outputs = draw_lengths(config.output_length, len(lengths), config.seed, field="output_length")
-    groups = assign_groups(group_counts(config.prefix, len(lengths)), config.seed)
-    short = np.flatnonzero(lengths < frame.shortest)
-    if len(short):
-        first = int(short[0])
-        raise InputError(
-            f"{len(short)} requests are shorter than the {frame.shortest} tokens that head, tail and one token of "
-            f"their own take; the first, request {first}, has {lengths[first]}",
-            field="input_length",
-            remedy=f"ask for at least {frame.shortest} tokens.",
-            stage="plan_lengths",
-            dataset_id=config.dataset_id,
-        )
-    if config.max_model_len is not None:
-        over = np.flatnonzero(lengths + outputs > config.max_model_len)
-        if len(over):
-            first = int(over[0])
-            raise InputError(
-                f"{len(over)} requests are longer than max_model_len {config.max_model_len}; the first, "
-                f"request {first}, has {lengths[first]} input + {outputs[first]} output tokens",
-                field="max_model_len",
-                remedy="lower input_length or output_length, or raise max_model_len to the server's real limit.",
-                stage="plan_lengths",
-                dataset_id=config.dataset_id,
-            )
-    return Shape(lengths, outputs, groups)
+    @property
+    def initial_budgets(self) -> list[int] | None:
+        """Hit tokens per group before shares were moved."""
+        return None if self.goals is None else [units * self.unit for units in self.goals.initial]
 
-
-def _known_count(config: PrefixCacheDatasetConfig) -> int | None:
-    if config.request_count is not None:
-        return config.request_count
-    groups = config.prefix.groups
-    if groups and groups[0].request_count is not None:
-        return sum(group.request_count or 0 for group in groups)
-    return None
-
-
-def ceilings_of(lengths: Tokens, unit: int, non_shared: int) -> Tokens:
-    """M_i in units: the longest prefix each request may share. Engines recompute at least the last token."""
-    return np.maximum(lengths - max(non_shared, 1), 0) // unit
+    @property
+    def budgets(self) -> list[int] | None:
+        """Hit tokens that each group was planned for."""
+        return None if self.goals is None else [units * self.unit for units in self.goals.budgets]
 
 
 def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, frame: Frame = NO_FRAME) -> Plan:
@@ -119,53 +79,51 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, f
     An unreachable target gives the best plan, with ``reachable`` false.
 
     Raises:
-        InputError: a target that this version cannot plan.
+        InputError: inputs that disagree, or an objective that cannot be planned exactly here.
     """
-    if config.target.scope == "per_group" or config.target.hit_ratio is None:
-        raise InputError(
-            "per_group targets are not yet supported", field="target.scope", remedy="use scope: global for now."
-        )
     shape = shape or draw_shape(config, frame)
-    lengths, groups, unit = shape.lengths, shape.groups, config.unit
-    cold = config.target_pass == "cold"
-    order = _order(config, shape, np.zeros_like(lengths))
-    domains = route(groups, lengths, order, policy=config.policy, domains=config.routing.domains)
-    lanes = Lanes.of(groups, domains)
-    ceilings = ceilings_of(lengths, unit, config.non_shared)
-
-    maximum = _per_group(lanes.hits(ceilings, cold=cold), lanes, config)
-    tokens = np.bincount(groups, weights=lengths, minlength=len(maximum)).astype(np.int64).tolist()
-    goal = goal_units(config.target.hit_ratio, int(lengths.sum()), unit)
-    reachable = goal <= sum(maximum)
-    initial, budgets = split_budget(goal, tokens, [0] * len(maximum), maximum)
-    prefixes, adjusted = _plan_groups(config, shape, order, domains, ceilings, budgets, cold)
-
+    unit = config.unit
+    rules = HitRules(frame.shared(unit) // unit, config.hit_drop, cold=config.target_pass == "cold")
+    _refuse_moving_heads(config, rules)
+    order, domains, lanes = _sent(config, shape, np.zeros_like(shape.lengths))
+    ceilings = ceilings_of(shape.lengths, unit, config.non_shared, frame)
+    _refuse_lone_requests(config, ceilings, rules)
+    shortest = np.full_like(ceilings, rules.head)
+    minimum, maximum = (_per_group(rules.hits(lanes, units), lanes, config) for units in (shortest, ceilings))
+    goals = _goals(config, shape, minimum, maximum)
+    prefixes, adjusted, courses = shortest, 0, list[tuple[int | None, Course]]()
+    if goals is not None:
+        prefixes, adjusted, courses = _plan_prefixes(config, shape, order, lanes, ceilings, rules, goals)
     if any(name.startswith("prefix_len") for name in config.order):
         # Groups keep to one domain under the policies allowed here, so this moves no request to another lane.
-        order = _order(config, shape, prefixes)
-        domains = route(groups, lengths, order, policy=config.policy, domains=config.routing.domains)
-        lanes = Lanes.of(groups, domains)
+        order, domains, lanes = _sent(config, shape, prefixes)
+        before = minimum
+        minimum, maximum = (_per_group(rules.hits(lanes, units), lanes, config) for units in (shortest, ceilings))
+        goals = None if goals is None else _with_moved_heads(goals, before, minimum, maximum)
+    tokens = prefixes * unit
     return Plan(
         shape=shape,
+        frame=frame,
+        unit=unit,
+        rules=rules,
         order=order,
         domains=domains,
         lanes=lanes,
         ceilings=ceilings * unit,
-        prefixes=prefixes,
-        cold=simulate_cold(prefixes, lanes.lane_of, order) if "cold" in config.passes else None,
-        hot=simulate_warm(prefixes, lanes.lane_of) if "hot" in config.passes else None,
-        goal=goal * unit,
-        initial_budgets=[units * unit for units in initial],
-        budgets=[units * unit for units in budgets],
-        group_maximum=[units * unit for units in maximum],
-        reachable=reachable,
+        prefixes=tokens,
+        passes={name: _simulate(name, shape, tokens, lanes, order, domains, unit, rules) for name in config.passes},
+        goals=goals,
+        minimum=[units * unit for units in minimum],
+        maximum=[units * unit for units in maximum],
         adjusted_requests=adjusted,
+        courses=courses,
     )
 
 
-def _order(config: PrefixCacheDatasetConfig, shape: Shape, prefixes: Tokens) -> Tokens:
+def _sent(config: PrefixCacheDatasetConfig, shape: Shape, prefixes: Tokens) -> tuple[Tokens, NDArray[np.int32], Lanes]:
+    """Send order, routes and lanes for these prefixes."""
     within, across = config.order
-    return send_order(
+    order = send_order(
         shape.groups,
         shape.lengths,
         prefixes,
@@ -174,6 +132,46 @@ def _order(config: PrefixCacheDatasetConfig, shape: Shape, prefixes: Tokens) -> 
         preserve=config.request_order.preserve_group_dependency,
         seed=config.seed,
     )
+    domains = route_requests(config, shape.groups, shape.lengths, order)
+    return order, domains, Lanes.of(shape.groups, domains, order)
+
+
+def _refuse_moving_heads(config: PrefixCacheDatasetConfig, rules: HitRules) -> None:
+    """Which group meets a cold head must not depend on the prefixes where every group has a target of its own."""
+    groups = len(config.prefix.group_ids())
+    across = config.order[1]
+    if config.group_targets is None or groups == 1 or not rules.cold or not rules.head_worth:
+        return
+    if across.startswith("prefix_len"):
+        raise InputError(
+            f"with a shared head the group that sends first pays for it, and with across_group {across} that depends "
+            "on the prefixes being planned, so single groups' targets cannot be met exactly",
+            field="request_order",
+            remedy="order by input length, interleave or group, or write target.scope: global.",
+            stage="plan_prefixes",
+            dataset_id=config.dataset_id,
+        )
+
+
+def _refuse_lone_requests(config: PrefixCacheDatasetConfig, ceilings: Tokens, rules: HitRules) -> None:
+    """Only where the configuration asks for it; else they are listed."""
+    alone = np.flatnonzero(ceilings == rules.head)
+    if config.validation.on_cannot_share == "error" and len(alone):
+        raise InputError(
+            f"{len(alone)} requests are too short to share one unit of {config.unit} tokens"
+            + (" beyond the head" if rules.head else "")
+            + f" and keep {max(config.non_shared, 1)} of their own; the first is request {alone[0]}",
+            field="validation.on_cannot_share",
+            remedy="ask for longer requests, lower prefix.minimum_non_shared_length, or write on_cannot_share: list.",
+            stage="plan_prefixes",
+            dataset_id=config.dataset_id,
+        )
+
+
+def _with_moved_heads(goals: Goals, before: list[int], minimum: list[int], maximum: list[int]) -> Goals:
+    """An order by prefix length may let another group send first: the head's hits move from one budget to another."""
+    moved = [budget + now - was for budget, now, was in zip(goals.budgets, minimum, before, strict=True)]
+    return Goals(goals.total, goals.initial, moved, minimum, maximum, goals.of_groups)
 
 
 def _per_group(per_lane: Tokens, lanes: Lanes, config: PrefixCacheDatasetConfig) -> list[int]:
@@ -181,43 +179,81 @@ def _per_group(per_lane: Tokens, lanes: Lanes, config: PrefixCacheDatasetConfig)
     return [int(hits) for hits in np.bincount(lanes.group, weights=per_lane, minlength=count)]
 
 
-def _plan_groups(
+def _goals(config: PrefixCacheDatasetConfig, shape: Shape, minimum: list[int], maximum: list[int]) -> Goals | None:
+    tokens = np.bincount(shape.groups, weights=shape.lengths, minlength=len(maximum)).astype(np.int64).tolist()
+    if (targets := config.group_targets) is not None:
+        return group_goals(targets, tokens, config.unit, minimum, maximum)
+    if config.target is None or config.target.hit_ratio is None:
+        return None
+    return global_goals(config.target.hit_ratio, tokens, config.unit, minimum, maximum)
+
+
+def _plan_prefixes(
     config: PrefixCacheDatasetConfig,
     shape: Shape,
     order: Tokens,
-    domains: NDArray[np.int32],
+    lanes: Lanes,
     ceilings: Tokens,
-    budgets: list[int],
-    cold: bool,
-) -> tuple[Tokens, int]:
-    """Prefixes in tokens and the number of requests that the residual calibration moved."""
-    unit, calibrate = config.unit, config.planning.block_residual_calibration
-    prefixes = np.zeros_like(shape.lengths)
-    formula = _static_formula(config.target.hit_ratio or Decimal(0), shape.lengths, unit, ceilings)
-    if not cold and not calibrate:
-        return formula * unit, 0
-    raised = 0
-    in_order = shape.groups[order]
-    for group, budget in enumerate(budgets):
-        members = order[in_order == group]
-        if not len(members):
-            continue
-        lanes = Lanes.of(np.zeros(len(members), dtype=np.int32), domains[members])
-        units, moved = plan_units(
-            shape.lengths[members], ceilings[members], lanes, budget, unit=unit, cold=cold, calibrate=calibrate
-        )
+    rules: HitRules,
+    goals: Goals,
+) -> tuple[Tokens, int, list[tuple[int | None, Course]]]:
+    """Prefixes in units, how many requests the calibration moved, and the courses of trajectories."""
+    formula = None if rules.cold else static_formula(config, shape, ceilings, rules)
+    if formula is not None and not config.planning.block_residual_calibration:
+        return formula, 0, []
+    prefixes = np.full_like(ceilings, rules.head)
+    moved, courses = 0, []
+    for group, members, own, budget in _parts(config, shape, order, lanes, goals):
+        ratio = None if group is None or config.group_targets is None else config.group_targets[group]
+        task = Task(shape.lengths[members], ceilings[members], own, budget, config.unit, rules, ratio)
+        units, raised, course = plan_task(config, task)
         prefixes[members] = units
-        raised += moved
-    adjusted = raised if cold else int((prefixes != formula).sum())
-    return prefixes * unit, adjusted
+        moved += raised
+        if course is not None:
+            courses.append((group, course))
+    adjusted = moved if formula is None else int((prefixes != formula).sum())
+    return prefixes, adjusted, courses
 
 
-def _static_formula(ratio: Decimal, lengths: Tokens, unit: int, ceilings: Tokens) -> Tokens:
-    """RFC A.1: align_down(L x T), in units, at most M; exact whatever the number of decimals."""
-    exact = Fraction(ratio)
-    if int(lengths.max()) * exact.numerator < 1 << 62 and exact.denominator * unit < 1 << 62:
-        units = lengths * exact.numerator // (exact.denominator * unit)
-    else:
-        whole = lengths.astype(object) * exact.numerator  # integers without bounds
-        units = (whole // (exact.denominator * unit)).astype(np.int64)
-    return np.minimum(units, ceilings)
+def _parts(
+    config: PrefixCacheDatasetConfig, shape: Shape, order: Tokens, lanes: Lanes, goals: Goals
+) -> Iterator[tuple[int | None, Tokens, Lanes, int]]:
+    """(group, requests in send order, their lanes, budget in units) of what is planned together.
+
+    Group by group, except where only the dataset's total counts.
+    """
+    if config.planning.objective != "proportional" and not goals.of_groups:
+        everyone = Lanes(
+            lanes.lane_of[order],
+            lanes.group,
+            lanes.domain,
+            lanes.opens,
+            np.argsort(lanes.lane_of[order], kind="stable"),
+            lanes.starts,
+        )
+        yield None, order, everyone, sum(goals.budgets)
+        return
+    by_group = order[np.argsort(shape.groups[order], kind="stable")]
+    counts = np.bincount(shape.groups, minlength=len(goals.budgets))
+    for group, members in enumerate(np.split(by_group, np.cumsum(counts)[:-1])):
+        if len(members):
+            yield group, members, lanes.of_group(group, members), goals.budgets[group]
+
+
+def _simulate(
+    name: str,
+    shape: Shape,
+    prefixes: Tokens,
+    lanes: Lanes,
+    order: Tokens,
+    domains: NDArray[np.int32],
+    unit: int,
+    rules: HitRules,
+) -> WatermarkResult:
+    drop = rules.drop * unit
+    if name == "cold":
+        head = rules.head * unit
+        return simulate_cold(prefixes, lanes.lane_of, order, domains=domains, head=head, drop=drop)
+    if name == "hot":
+        return simulate_warm(prefixes, lanes.lane_of, drop=drop)
+    return simulate_replay(shape.lengths, prefixes, lanes.lane_of, unit=unit, drop=drop)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -13,67 +13,87 @@ from prefixcache.config.lengths import HistogramLength
 from prefixcache.workload.lengths import summarize
 from prefixcache.workload.plan import Plan
 from prefixcache.workload.suggestions import suggest
+from prefixcache.workload.verdict import (
+    FAIL,
+    PASS,
+    WARNING,
+    group_statuses,
+    reason_of,
+    status_of,
+    target_ratio,
+    worst,
+)
 
-PASS, WARNING, FAIL = "PASS", "PASS_WITH_WARNING", "FAIL"
-
-
-def status_of(config: PrefixCacheDatasetConfig, deviation: Fraction, reachable: bool) -> str:
-    """PASS, PASS_WITH_WARNING or FAIL by RFC 3.3.17; unreachable is FAIL unless accepted on purpose."""
-    accept = config.validation.on_failure == "accept_with_warning"
-    if not reachable:
-        return WARNING if accept else FAIL
-    if abs(deviation) <= Fraction(config.validation.pass_tolerance):
-        return PASS
-    if abs(deviation) <= Fraction(config.validation.warning_tolerance) or accept:
-        return WARNING
-    return FAIL
+__all__ = ["FAIL", "PASS", "WARNING", "group_rows", "overall_status", "plan_report"]
+MOST_LISTED = 20
 
 
 def plan_report(config: PrefixCacheDatasetConfig, plan: Plan) -> dict[str, Any]:
     """All figures of a plan as plain data. Ratios are 0-1, lengths and hits in tokens, null = not available."""
-    lengths = plan.shape.lengths
-    input_tokens = int(lengths.sum())
-    result = plan.of_pass(config.target_pass)
-    hits = int(result.hit.sum())
-    target = Fraction(config.target.hit_ratio or 0)
-    designed = Fraction(hits, input_tokens)
-    maximum = sum(plan.group_maximum)
-    status = status_of(config, designed - target, plan.reachable)
-    cannot_share = int((plan.ceilings == 0).sum())
+    groups = group_rows(config, plan)
+    tokens = [row["input_tokens"] for row in groups]
+    input_tokens, hits = sum(tokens), sum(row["expected_hit_tokens"] for row in groups)
+    target, designed = target_ratio(config, tokens), Fraction(hits, input_tokens)
+    deviation = None if target is None else designed - target
+    status = overall_status(config, plan, groups, deviation)
+    alone = np.flatnonzero(plan.ceilings == plan.rules.head * plan.unit)
     return {
         "dataset_id": config.dataset_id,
-        "request_count": len(lengths),
+        "request_count": len(plan.shape.lengths),
         "input_tokens": input_tokens,
         "output_tokens": int(plan.shape.outputs.sum()),
-        "target_hit_ratio": float(target),
+        "target_scope": None if config.target is None else config.target.scope,
+        "target_hit_ratio": None if target is None else float(target),
         "target_hit_tokens": plan.goal,
         "expected_hit_tokens": hits,
         "designed_hit_ratio": float(designed),
-        "signed_deviation": float(designed - target),
-        "absolute_deviation": float(abs(designed - target)),
-        "max_reachable_hit_ratio": maximum / input_tokens,
-        "max_reachable_hit_tokens": maximum,
+        "signed_deviation": None if deviation is None else float(deviation),
+        "absolute_deviation": None if deviation is None else float(abs(deviation)),
+        "max_reachable_hit_ratio": sum(plan.maximum) / input_tokens,
+        "max_reachable_hit_tokens": sum(plan.maximum),
+        "min_reachable_hit_ratio": sum(plan.minimum) / input_tokens,
+        "min_reachable_hit_tokens": sum(plan.minimum),
         "reachable": plan.reachable,
         "status": status,
-        "reason": _reason(config, plan, maximum, cannot_share, status),
-        "suggestions": [] if plan.reachable else suggest(config, plan.shape, target),
+        "reason": reason_of(config, plan, status, tokens),
+        "suggestions": [] if plan.reachable else suggest(config, plan),
         "semantics": config.semantics,
         "execution_mode": config.mode,
+        "objective": None if plan.goals is None else config.planning.objective,
         "block_size": config.block_size,
         "hit_unit": config.unit,
+        "hit_drop": config.hit_drop,
         "minimum_non_shared_length": config.non_shared,
-        "head_tokens": 0,
-        "tail_tokens": 0,
+        "head_tokens": plan.frame.head,
+        "tail_tokens": plan.frame.tail,
+        "shared_head_tokens": plan.rules.head * plan.unit,
         "cache_domains": config.routing.domains,
         "lanes": len(plan.lanes.group),
-        "cannot_share": cannot_share,
+        "cannot_share": len(alone),
+        "cannot_share_requests": alone[:MOST_LISTED].tolist(),
         "adjusted_requests": plan.adjusted_requests,
+        "trajectories": _courses(config, plan),
         "passes": [_pass_row(name, plan, input_tokens) for name in config.passes],
-        "groups": _group_rows(config, plan),
+        "groups": groups,
         "domains": _domain_rows(config, plan),
-        "input_length": summarize(lengths, _bins(config)),
+        "input_length": summarize(plan.shape.lengths, _bins(config)),
         "output_length": summarize(plan.shape.outputs),
     }
+
+
+def overall_status(
+    config: PrefixCacheDatasetConfig, plan: Plan, groups: list[dict[str, Any]], deviation: Fraction | None
+) -> str:
+    """The worst group's where groups have targets of their own, else the whole's; PASS without a target."""
+    if plan.goals is not None and plan.goals.of_groups:
+        return worst([row["status"] for row in groups if row["status"] is not None])
+    return PASS if deviation is None else status_of(config, deviation, plan.reachable)
+
+
+def _courses(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str, Any]]:
+    """How the cumulative ratio runs under objective `trajectory`, with bounds that no plan can beat."""
+    names = config.prefix.group_ids()
+    return [{"group_id": None if group is None else names[group], **asdict(course)} for group, course in plan.courses]
 
 
 def _bins(config: PrefixCacheDatasetConfig) -> list[tuple[int, int]] | None:
@@ -91,8 +111,9 @@ def _pass_row(name: str, plan: Plan, input_tokens: int) -> dict[str, Any]:
     }
 
 
-def _group_rows(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str, Any]]:
-    names = config.prefix.group_ids()
+def group_rows(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str, Any]]:
+    """Figures per group in configuration order."""
+    names, targets = config.prefix.group_ids(), config.group_targets
     groups, lanes = plan.shape.groups, plan.lanes
     size = len(names)
 
@@ -102,26 +123,38 @@ def _group_rows(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str, 
     counts = np.bincount(groups, minlength=size).tolist()
     tokens = per_group(plan.shape.lengths)
     hits = per_group(plan.of_pass(config.target_pass).hit)
-    cold = config.target_pass == "cold"
-    loss = per_group(lanes.top(plan.prefixes), lanes.group) if cold else [0] * size
+    loss = per_group(plan.rules.lost(lanes, plan.prefixes // plan.unit) * plan.unit, lanes.group)
     master = np.zeros(size, dtype=np.int64)
     np.maximum.at(master, groups, plan.prefixes)
-    return [
-        {
-            "group_id": names[g],
-            "request_count": counts[g],
-            "input_tokens": tokens[g],
-            "initial_target_hit_tokens": plan.initial_budgets[g],
-            "target_hit_tokens": plan.budgets[g],
-            "expected_hit_tokens": hits[g],
-            "designed_hit_ratio": hits[g] / tokens[g] if tokens[g] else None,
-            "master_prefix_len": int(master[g]),
-            "cold_start_loss": loss[g],
-            "max_reachable_hit_tokens": plan.group_maximum[g],
-            "max_reachable_hit_ratio": plan.group_maximum[g] / tokens[g] if tokens[g] else None,
-        }
-        for g in range(size)
-    ]
+    statuses = group_statuses(config, plan, hits, tokens)
+    initial, budgets = plan.initial_budgets, plan.budgets
+    reachable = plan.goals.reachable if plan.goals is not None and plan.goals.of_groups else None
+    rows = []
+    for g in range(size):
+        own = targets is not None and tokens[g]
+        deviation = Fraction(hits[g], tokens[g]) - Fraction(targets[g]) if targets is not None and own else None
+        rows.append(
+            {
+                "group_id": names[g],
+                "request_count": counts[g],
+                "input_tokens": tokens[g],
+                "target_hit_ratio": None if targets is None else float(targets[g]),
+                "initial_target_hit_tokens": None if initial is None else initial[g],
+                "target_hit_tokens": None if budgets is None else budgets[g],
+                "expected_hit_tokens": hits[g],
+                "designed_hit_ratio": hits[g] / tokens[g] if tokens[g] else None,
+                "signed_deviation": None if deviation is None else float(deviation),
+                "absolute_deviation": None if deviation is None else float(abs(deviation)),
+                "reachable": None if reachable is None else reachable[g],
+                "status": statuses[g],
+                "master_prefix_len": int(master[g]),
+                "cold_start_loss": loss[g],
+                "max_reachable_hit_tokens": plan.maximum[g],
+                "max_reachable_hit_ratio": plan.maximum[g] / tokens[g] if tokens[g] else None,
+                "min_reachable_hit_tokens": plan.minimum[g],
+            }
+        )
+    return rows
 
 
 def _domain_rows(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str, Any]]:
@@ -140,39 +173,3 @@ def _domain_rows(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str,
             }
         )
     return rows
-
-
-def _reason(config: PrefixCacheDatasetConfig, plan: Plan, maximum: int, cannot_share: int, status: str) -> str | None:
-    """Why the verdict is not PASS; None where it is."""
-    if not plan.reachable:
-        return _why_unreachable(config, plan, maximum, cannot_share)
-    if status == PASS:
-        return None
-    tolerance, tokens = Fraction(config.validation.pass_tolerance), int(plan.shape.lengths.sum())
-    half = Fraction(config.unit, 2)
-    if half > tolerance * tokens:
-        enough = f"{math.ceil(half / tolerance)} input tokens would pass" if tolerance else "no size passes tolerance 0"
-        return (
-            f"granularity: half a unit of {config.unit} tokens is {float(half / tokens):.2%} of {tokens} input tokens, "
-            f"more than pass_tolerance {float(tolerance):.2%}; {enough}"
-        )
-    return "the target was missed by more than pass_tolerance; planning.block_residual_calibration is off"
-
-
-def _why_unreachable(config: PrefixCacheDatasetConfig, plan: Plan, maximum: int, cannot_share: int) -> str:
-    lengths = plan.shape.lengths
-    if cannot_share == len(lengths):
-        return (
-            f"no request is long enough to share one unit of {config.unit} tokens and keep "
-            f"{max(config.non_shared, 1)} of its own"
-        )
-    parts = [f"{maximum} of {int(lengths.sum())} input tokens can hit at most, the target needs {plan.goal}"]
-    kept = int((lengths - plan.ceilings).sum())
-    parts.append(f"{kept} tokens stay unshared (own tokens and alignment to {config.unit})")
-    if config.target_pass == "cold":
-        parts.append(
-            f"{int(plan.lanes.top(plan.ceilings).sum())} are lost to cold starts in {len(plan.lanes.group)} lanes"
-        )
-    if cannot_share:
-        parts.append(f"{cannot_share} requests are too short to share anything")
-    return "; ".join(parts)

@@ -1,9 +1,9 @@
 """The `proportional` objective: one base ratio per group, exact to the unit (RFC 3.3.5; domain.md 3).
 
-P_i = min(align_down(r * L_i), M_i) with one r for the group, found by binary search over a grid fine enough to tell all
-thresholds apart; then, of the requests that rise at the next threshold, evenly spread ones are raised by one unit until
-the total is exact. That always works: raising one P by a unit adds exactly one unit of hits unless it is its lane's
-maximum or ties with it (domain.md 2, invariant 4).
+P_i = max(K, min(align_down(r * L_i), M_i)) with one r for the group, found by binary search over a grid fine enough to
+tell all thresholds apart; then, of the requests that rise at the next threshold, evenly spread ones are raised by one
+unit until the total is exact. That always works: raising one P by a unit adds exactly one unit of hits unless it is its
+lane's maximum, ties with it, or lies below the engine's drop (domain.md 2, invariant 4).
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.workload.lanes import Lanes
+from prefixcache.workload.lanes import HitRules, Lanes
 
 Tokens = NDArray[np.int64]
 
 
 def plan_units(
-    lengths: Tokens, ceilings: Tokens, lanes: Lanes, budget: int, *, unit: int, cold: bool, calibrate: bool = True
+    lengths: Tokens, ceilings: Tokens, lanes: Lanes, budget: int, *, unit: int, rules: HitRules, calibrate: bool = True
 ) -> tuple[Tokens, int]:
     """Planned prefixes of one group, in units, and how many requests the calibration raised.
 
     Args:
         lengths: input tokens per request; the order decides which requests are "evenly spread".
-        ceilings: M per request in units.
+        ceilings: M per request in units, at least K.
         lanes: the group's lanes over these requests.
-        budget: hits the group shall have, in units; at most what ``ceilings`` give.
+        budget: hits the group shall have, in units; between what all P = K and all P = M give.
         unit: tokens per hit unit.
-        cold: from a cold start (sum P - max P per lane), else warm (sum P).
+        rules: what prefixes are worth.
         calibrate: raise single requests until the total is exact; else stay below it.
     """
     bits = 62 - int(lengths.max()).bit_length()
     one = 1 << bits
 
     def prefixes(x: int) -> Tokens:
-        units: Tokens = np.minimum((lengths * x >> bits) // unit, ceilings)
+        units: Tokens = np.maximum(np.minimum((lengths * x >> bits) // unit, ceilings), rules.head)
         return units
 
     def hits(x: int) -> int:
-        return int(lanes.hits(prefixes(x), cold=cold).sum())
+        return int(rules.hits(lanes, prefixes(x)).sum())
 
     above = _first(lambda x: hits(x) > budget, one)
     x = above - 1
@@ -49,7 +49,9 @@ def plan_units(
         smallest = _first(lambda x: hits(x) >= reached, one)
         return prefixes(smallest), 0
     base = prefixes(x)
-    raised = _choose(base, prefixes(above) - base > 0, lanes, budget - reached, cold=cold)
+    # Below the drop a unit more is worth nothing.
+    rises = (prefixes(above) > base) & (base >= rules.drop)
+    raised = _choose(base, rises, lanes, budget - reached, cold=rules.cold)
     base[raised] += 1
     return base, len(raised)
 
@@ -69,11 +71,11 @@ def _first(holds: Callable[[int], bool], one: int) -> int:
 def _choose(base: Tokens, rises: NDArray[np.bool_], lanes: Lanes, need: int, *, cold: bool) -> Tokens:
     """Requests to raise by one unit so that the hits grow by exactly ``need``."""
     if not cold:
-        return _spread(np.flatnonzero(rises), need)
+        return spread(np.flatnonzero(rises), need)
     is_top = base == lanes.top(base)[lanes.lane_of]
     plain = np.flatnonzero(rises & ~is_top)
     if need <= len(plain):
-        return _spread(plain, need)
+        return spread(plain, need)
     chosen = [plain]
     need -= len(plain)
     # Among requests tied at a lane's maximum the first one raised only moves the maximum; each further one counts.
@@ -82,11 +84,11 @@ def _choose(base: Tokens, rises: NDArray[np.bool_], lanes: Lanes, need: int, *, 
         members = np.flatnonzero(tied & (lanes.lane_of == lane))
         take = min(need, len(members) - 1)
         if take:
-            chosen.append(_spread(members, take + 1))
+            chosen.append(spread(members, take + 1))
             need -= take
     return np.concatenate(chosen)
 
 
-def _spread(candidates: Tokens, count: int) -> Tokens:
+def spread(candidates: Tokens, count: int) -> Tokens:
     """``count`` of the candidates, evenly spread over their order."""
     return candidates[(2 * np.arange(count) + 1) * len(candidates) // (2 * max(count, 1))]

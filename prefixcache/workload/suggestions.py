@@ -7,92 +7,83 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.config.lengths import EmpiricalLength, ExplicitLength
+from prefixcache.help.suggestions import chinese
 from prefixcache.workload.budget import goal_units
-from prefixcache.workload.groups import assign_groups, largest_remainder
-from prefixcache.workload.lanes import Lanes
+from prefixcache.workload.groups import assign_groups, group_weights, largest_remainder
 from prefixcache.workload.length_files import read_lengths
 from prefixcache.workload.lengths import draw_lengths
-from prefixcache.workload.ordering import send_order
-from prefixcache.workload.plan import Shape, ceilings_of
-from prefixcache.workload.routing import route
+from prefixcache.workload.plan import Plan
+from prefixcache.workload.scene import Reach, Scene, Wish
+from prefixcache.workload.shape import Shape, with_overrides
 
 MOST_REQUESTS = 1_000_000
 TRIED_ONE_BY_ONE = 64
 Suggestion = dict[str, Any]
 
 
-class _Reach(NamedTuple):
-    """The most that a workload can hit, in units."""
+def suggest(config: PrefixCacheDatasetConfig, plan: Plan) -> list[Suggestion]:
+    """An entry per lever: ``lever, current, needed, reachable_hit_ratio, text, text_zh``; needed null: it alone cannot.
 
-    units: int
-    unit: int
-    input_tokens: int
-
-    @property
-    def ratio(self) -> Fraction:
-        return Fraction(self.units * self.unit, self.input_tokens)
-
-    def meets(self, target: Fraction) -> bool:
-        """The same rule as the plan's: the goal is the multiple of the unit nearest to the target."""
-        return goal_units(target, self.input_tokens, self.unit) <= self.units
-
-
-@dataclass(frozen=True)
-class _Scene:
-    """A workload whose maximum can be computed: every field is a lever."""
-
-    lengths: NDArray[np.int64]
-    groups: NDArray[np.int32]
-    unit: int
-    non_shared: int
-    domains: int
-    cold: bool
-
-    def maximum(self, config: PrefixCacheDatasetConfig) -> _Reach:
-        within, across = config.order
-        order = np.arange(len(self.lengths))
-        if self.domains > 1:  # else it decides nothing
-            order = send_order(
-                self.groups,
-                self.lengths,
-                np.zeros_like(self.lengths),
-                within=within,
-                across=across,
-                preserve=config.request_order.preserve_group_dependency,
-                seed=config.seed,
-            )
-        domains = route(self.groups, self.lengths, order, policy=config.policy, domains=self.domains)
-        lanes = Lanes.of(self.groups, domains)
-        ceilings = ceilings_of(self.lengths, self.unit, self.non_shared)
-        return _Reach(int(lanes.hits(ceilings, cold=self.cold).sum()), self.unit, int(self.lengths.sum()))
-
-
-def suggest(config: PrefixCacheDatasetConfig, shape: Shape, target: Fraction) -> list[Suggestion]:
-    """An entry per lever: ``lever, current, needed, reachable_hit_ratio, text``; needed null = it alone cannot suffice.
-
-    ``reachable_hit_ratio`` is the maximum after the change, or the best that this lever gives.
+    ``reachable_hit_ratio`` is the maximum after the change, or the best that this lever gives. A target below what the
+    common head alone hits has one entry, the smallest target that can be met.
     """
-    scene = _Scene(
-        shape.lengths,
-        shape.groups,
+    targets = config.group_targets
+    wish = Wish(
+        Fraction((config.target.hit_ratio if config.target is not None else None) or 0),
+        None if targets is None else [Fraction(target) for target in targets],
+    )
+    scene = Scene(
+        plan.shape.lengths,
+        plan.shape.groups,
         config.unit,
         config.non_shared,
         config.routing.domains,
         config.target_pass == "cold",
+        plan.frame,
     )
-    return [entry for lever in _LEVERS for entry in lever(config, scene, target)]
+    reach = scene.maximum(config)
+    found = list(_higher_targets(config, reach, wish))
+    if not _only_below(reach, wish):
+        found += [entry for lever in _LEVERS for entry in lever(config, scene, wish)]
+    return [entry | {"text_zh": chinese(entry)} for entry in found]
 
 
-def _entry(lever: str, current: Any, needed: Any, reach: _Reach, can: str, cannot: str) -> Suggestion:
+def _only_below(reach: Reach, wish: Wish) -> bool:
+    """No target lies above its maximum."""
+    rows = [(wish.ratio, sum(reach.input_tokens), sum(reach.maximum))]
+    if wish.groups is not None:
+        rows = list(zip(wish.groups, reach.input_tokens, reach.maximum, strict=True))
+    return all(goal_units(ratio, tokens, reach.unit) <= high for ratio, tokens, high in rows)
+
+
+def _higher_targets(config: PrefixCacheDatasetConfig, reach: Reach, wish: Wish) -> Iterator[Suggestion]:
+    """Targets below what the head alone hits."""
+    rows = [("target.hit_ratio", wish.ratio, sum(reach.input_tokens), sum(reach.minimum))]
+    if wish.groups is not None:
+        names = [f"target.groups[{name}].hit_ratio" for name in config.prefix.group_ids()]
+        rows = list(zip(names, wish.groups, reach.input_tokens, reach.minimum, strict=True))
+    for name, ratio, tokens, low in rows:
+        if goal_units(ratio, tokens, reach.unit) < low:
+            least = Fraction(low * reach.unit, tokens)
+            yield {
+                "lever": name,
+                "current": float(ratio),
+                "needed": float(least),
+                "reachable_hit_ratio": float(reach.ratio),
+                "text": f"Raise {name} to {float(least):.6f} at least: so much the common head hits alone.",
+            }
+
+
+def _entry(lever: str, current: Any, needed: Any, reach: Reach, can: str, cannot: str) -> Suggestion:
     percent = f"{float(reach.ratio) * 100:.2f} %"
     text = f"{can} (then {percent} can be reached)." if needed is not None else f"{cannot} (at best {percent})."
     return {
@@ -104,9 +95,7 @@ def _entry(lever: str, current: Any, needed: Any, reach: _Reach, can: str, canno
     }
 
 
-def _first_that_reaches(
-    options: list[int], maximum: Callable[[int], _Reach], target: Fraction
-) -> tuple[int | None, _Reach]:
+def _first_that_reaches(options: list[int], maximum: Callable[[int], Reach], target: Wish) -> tuple[int | None, Reach]:
     """The first option (mildest first) whose maximum meets the target, else (None, best maximum)."""
     best = None
     for option in options:
@@ -118,7 +107,7 @@ def _first_that_reaches(
     return None, best
 
 
-def _mildest(fails: int, meets: int, maximum: Callable[[int], _Reach], target: Fraction) -> tuple[int, _Reach]:
+def _mildest(fails: int, meets: int, maximum: Callable[[int], Reach], target: Wish) -> tuple[int, Reach]:
     """Halving between an option that fails and one that meets the target: one that does while its neighbour fails."""
     while abs(fails - meets) > 1:
         middle = (fails + meets) // 2
@@ -126,9 +115,7 @@ def _mildest(fails: int, meets: int, maximum: Callable[[int], _Reach], target: F
     return meets, maximum(meets)
 
 
-def _largest_that_reaches(
-    current: int, maximum: Callable[[int], _Reach], target: Fraction
-) -> tuple[int | None, _Reach]:
+def _largest_that_reaches(current: int, maximum: Callable[[int], Reach], target: Wish) -> tuple[int | None, Reach]:
     """The largest number below ``current`` (which fails) that meets the target; few are tried one by one."""
     if current <= TRIED_ONE_BY_ONE:
         return _first_that_reaches(list(range(current - 1, 0, -1)), maximum, target)
@@ -137,17 +124,13 @@ def _largest_that_reaches(
     return _mildest(current, 1, maximum, target)
 
 
-def _more_requests(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
+def _more_requests(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
     current = len(scene.lengths)
-    weights = _weights(config)
+    weights = group_weights(config.prefix)
     most = max(_most_requests(config), current)
 
-    def maximum(count: int) -> _Reach:
-        if isinstance(config.input_length, ExplicitLength):
-            lengths = np.resize(scene.lengths, count)
-        else:
-            lengths = draw_lengths(config.input_length, count, config.seed)
-        groups = assign_groups(largest_remainder(count, weights), config.seed)
+    def maximum(count: int) -> Reach:
+        lengths, groups = _grown(config, scene, count, weights)
         return replace(scene, lengths=lengths, groups=groups).maximum(config)
 
     low, high = current, min(current * 2, most)
@@ -175,13 +158,23 @@ def _more_requests(config: PrefixCacheDatasetConfig, scene: _Scene, target: Frac
     )
 
 
-def _weights(config: PrefixCacheDatasetConfig) -> list[Fraction | int]:
-    groups = config.prefix.groups
-    if groups and groups[0].request_weight is not None:
-        return [Fraction(group.request_weight or 0) for group in groups]
-    if groups and groups[0].request_count is not None:
-        return [group.request_count or 0 for group in groups]
-    return [1] * len(config.prefix.group_ids())
+def _grown(
+    config: PrefixCacheDatasetConfig, scene: Scene, count: int, weights: list[Fraction | int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lengths and groups of ``count`` requests by the same configuration; what is listed one by one starts again."""
+    own = [group.input_length for group in config.prefix.groups or ()]
+    listed = config.prefix.request_groups is not None
+    if any(isinstance(model, ExplicitLength) for model in own):
+        return np.resize(scene.lengths, count), np.resize(scene.groups, count)
+    dealt = None if listed else assign_groups(largest_remainder(count, weights), config.seed)
+    groups = np.resize(scene.groups, count) if dealt is None else dealt
+    if isinstance(config.input_length, ExplicitLength):
+        lengths = np.resize(scene.lengths, count)
+    else:
+        lengths = draw_lengths(config.input_length, count, config.seed, shortest=scene.frame.shortest)
+    return with_overrides(
+        config, Shape(lengths, np.ones_like(lengths), groups), scene.frame, inputs_only=True
+    ).lengths, groups
 
 
 def _most_requests(config: PrefixCacheDatasetConfig) -> int:
@@ -189,19 +182,27 @@ def _most_requests(config: PrefixCacheDatasetConfig) -> int:
     most = MOST_REQUESTS
     for field, length in (("input_length", config.input_length), ("output_length", config.output_length)):
         if isinstance(length, EmpiricalLength) and not length.replacement:
-            most = min(most, len(read_lengths(length.file, length.column, field=field)))
+            most = min(most, len(read_lengths(length.file, length.column or field, field=field)))
+    for group in config.prefix.groups or ():
+        for own in (group.input_length, group.output_length):
+            if isinstance(own, EmpiricalLength) and not own.replacement:
+                return 0  # how many of its rows more requests take is not known beforehand: no more are tried
     return most
 
 
-def _fewer_groups(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
+def _fewer_groups(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
     current = len(config.prefix.group_ids())
 
-    def maximum(number: int) -> _Reach:
+    def maximum(number: int) -> Reach:
         groups = assign_groups(largest_remainder(len(scene.lengths), [1] * number), config.seed)
         return replace(scene, groups=groups).maximum(config)
 
     if current == 1:
         yield _entry("group_count", 1, None, maximum(1), "", "There is one prefix group already")
+        return
+    if target.groups is not None:
+        cannot = "Groups with targets of their own cannot be merged"
+        yield _entry("group_count", current, None, scene.maximum(config), "", cannot)
         return
     needed, reach = _largest_that_reaches(current, maximum, target)
     yield _entry(
@@ -214,10 +215,10 @@ def _fewer_groups(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fract
     )
 
 
-def _narrower_lengths(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
+def _narrower_lengths(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
     longest = int(scene.lengths.max())
 
-    def maximum(cap: int) -> _Reach:
+    def maximum(cap: int) -> Reach:
         return replace(scene, lengths=np.minimum(scene.lengths, cap)).maximum(config)
 
     if longest == int(scene.lengths.min()):
@@ -239,10 +240,10 @@ def _narrower_lengths(config: PrefixCacheDatasetConfig, scene: _Scene, target: F
     )
 
 
-def _less_non_shared(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
+def _less_non_shared(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
     current = scene.non_shared
 
-    def maximum(kept: int) -> _Reach:
+    def maximum(kept: int) -> Reach:
         return replace(scene, non_shared=kept).maximum(config)
 
     if current <= 1:
@@ -260,7 +261,7 @@ def _less_non_shared(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fr
     )
 
 
-def _warm_cache(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
+def _warm_cache(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
     reach = replace(scene, cold=False).maximum(config)
     yield _entry(
         "warmup",
@@ -273,8 +274,8 @@ def _warm_cache(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fractio
     )
 
 
-def _fewer_domains(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
-    def maximum(number: int) -> _Reach:
+def _fewer_domains(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
+    def maximum(number: int) -> Reach:
         return replace(scene, domains=number).maximum(config)
 
     if scene.domains == 1:
@@ -291,8 +292,8 @@ def _fewer_domains(config: PrefixCacheDatasetConfig, scene: _Scene, target: Frac
     )
 
 
-def _smaller_unit(config: PrefixCacheDatasetConfig, scene: _Scene, target: Fraction) -> Iterator[Suggestion]:
-    def maximum(unit: int) -> _Reach:
+def _smaller_unit(config: PrefixCacheDatasetConfig, scene: Scene, target: Wish) -> Iterator[Suggestion]:
+    def maximum(unit: int) -> Reach:
         return replace(scene, unit=unit).maximum(config)
 
     current, block = scene.unit, config.block_size

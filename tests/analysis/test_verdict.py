@@ -34,7 +34,7 @@ def hits(tokens: int) -> dict[str, Any]:
         ({"asks": (*FOUR, Ask(status="timeout"))}, "incomplete"),
         ({"counters": {"cold": counted(None, None)}}, "incomplete"),
         ({"counters": {"cold": {"status": "partial"}}}, "incomplete"),
-        ({"run": {"status": "partial"}}, "incomplete"),
+        ({"run": {"status": "partial", "finished_at": None}}, "incomplete"),
         ({"asks": (Ask(hit=0, cached=16), *FOUR[1:])}, "polluted"),
         ({"counters": {"cold": {"residue": {"detected": True, "evidence": ["seen"]}}}}, "polluted"),
         ({"validation": {"validation_status": "FAIL"}, "target": 0.9}, "deviates"),

@@ -86,3 +86,17 @@ def test_one_changed_token_and_one_duplicate_are_each_seen() -> None:
     empty = KeyedPrompts.of([], 16)
     keyed = KeyedPrompts.of(((row, 0) for row in twice), 16)
     assert duplicate_branches(keyed, empty, prefixes, 16) == [4, 12]
+
+
+@settings(max_examples=100, deadline=None)
+@given(PROMPTS, st.sampled_from([1, 2, 4]), st.integers(0, 3))
+def test_replay_and_drop(prompts: list[tuple[list[int], int]], unit: int, drop: int) -> None:
+    """A replay comes after the same prompts; an engine that drops matched units never hits below 0."""
+    keyed = KeyedPrompts.of(((np.array(ids, dtype=np.int32), domain) for ids, domain in prompts), unit)
+    none = KeyedPrompts.of([], unit)
+    twice = slow_hits(prompts + prompts, unit)
+    for name, expected in (("cold", twice[: len(prompts)]), ("replay", twice[len(prompts) :])):
+        dropped = [max(0, hit - drop * unit) for hit in expected]
+        assert simulate_pass(name, keyed, none, unit, drop).tolist() == dropped
+    own = [max(len(ids) - 1, 0) // unit * unit for ids, _ in prompts]
+    assert simulate_pass("replay", keyed, none, unit).tolist() == own

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prefixcache.cache.watermark import simulate_cold, simulate_warm
+from prefixcache.cache.watermark import simulate_cold, simulate_replay, simulate_warm
 from tests.workload import oracle
 
 
@@ -101,3 +101,89 @@ def test_nothing_to_simulate() -> None:
 def test_the_rfcs_monotone_example() -> None:
     """RFC 3.3.4: with rising prefixes each request hits its predecessor's."""
     assert simulate_cold(*arrays([16, 32, 48, 64], [0] * 4, [0, 1, 2, 3])).hit.tolist() == [0, 16, 32, 48]
+
+
+# Heads and drops
+
+
+@st.composite
+def framed(draw: st.DrawFn) -> tuple[list[int], list[int], list[int], list[int], int, int]:
+    """(prefixes, lanes, domains, order, head, drop): every prefix holds the head, a lane lies in one domain."""
+    prefixes, lanes, order = draw(workloads())
+    head, drop = draw(st.integers(0, 5)), draw(st.integers(0, 3))
+    home = draw(st.lists(st.integers(0, 2), min_size=max(lanes) + 1, max_size=max(lanes) + 1))
+    return [p + head for p in prefixes], lanes, [home[lane] for lane in lanes], order, head, drop
+
+
+@given(framed())
+@settings(max_examples=300, deadline=None)
+def test_cold_with_a_head_and_a_drop_equals_the_definition(
+    case: tuple[list[int], list[int], list[int], list[int], int, int],
+) -> None:
+    prefixes, lanes, domains, order, head, drop = case
+    expected = oracle.simulate_cold(prefixes, lanes, order, domains=domains, head=head, drop=drop)
+    p, lane, sent, domain = arrays(prefixes, lanes, order, domains)
+    result = simulate_cold(p, lane, sent, domains=domain, head=head, drop=drop)
+    assert result.before.tolist() == expected.before
+    assert result.hit.tolist() == expected.hit
+    assert result.after.tolist() == expected.after
+
+
+@given(framed())
+@settings(max_examples=200, deadline=None)
+def test_a_domain_loses_its_head_once_and_its_lanes_what_rises_above_it(
+    case: tuple[list[int], list[int], list[int], list[int], int, int],
+) -> None:
+    """Invariant 1: per cold domain the hits are all prefixes less [K + sum over lanes of (max P - K)]."""
+    prefixes, lanes, domains, order, head, _ = case
+    p, lane, sent, domain = arrays(prefixes, lanes, order, domains)
+    hit = simulate_cold(p, lane, sent, domains=domain, head=head).hit
+    for number in set(domains):
+        here = domain == number
+        tops = [int(p[lane == which].max()) for which in set(lane[here].tolist())]
+        assert hit[here].sum() == p[here].sum() - (head + sum(top - head for top in tops))
+
+
+@given(framed())
+@settings(max_examples=150, deadline=None)
+def test_the_first_of_a_domain_hits_nothing_and_of_a_later_lane_the_head(
+    case: tuple[list[int], list[int], list[int], list[int], int, int],
+) -> None:
+    prefixes, lanes, domains, order, head, drop = case
+    p, lane, sent, domain = arrays(prefixes, lanes, order, domains)
+    hit = simulate_cold(p, lane, sent, domains=domain, head=head, drop=drop).hit
+    opened: set[int] = set()
+    seen: set[int] = set()
+    for request in order:
+        if lanes[request] not in seen:
+            met = head if domains[request] in opened else 0
+            assert hit[request] == max(0, met - drop)
+        seen.add(lanes[request])
+        opened.add(domains[request])
+
+
+@given(framed(), st.data())
+@settings(max_examples=200, deadline=None)
+def test_one_unit_more_with_a_head_and_a_drop(
+    case: tuple[list[int], list[int], list[int], list[int], int, int], data: st.DataObject
+) -> None:
+    """Invariant 4: a unit more adds a unit, unless it is the lane's maximum or falls to the drop."""
+    prefixes, lanes, domains, order, head, drop = case
+    chosen = data.draw(st.integers(0, len(prefixes) - 1))
+    raised = [p + (request == chosen) for request, p in enumerate(prefixes)]
+    lane, sent, domain = arrays(lanes, order, domains)
+    before, after = (
+        simulate_cold(p, lane, sent, domains=domain, head=head, drop=drop).hit.sum() for p in arrays(prefixes, raised)
+    )
+    tops = max(p for p, which in zip(prefixes, lanes, strict=True) if which == lanes[chosen])
+    worthless = prefixes[chosen] == tops or prefixes[chosen] < drop
+    assert after - before == (0 if worthless else 1)
+
+
+def test_warm_and_replay_drop_what_the_engine_throws_away() -> None:
+    prefixes, lanes, lengths = arrays([32, 16, 0, 48], [0, 0, 1, 1], [50, 17, 16, 49])
+    assert simulate_warm(prefixes, lanes, drop=16).hit.tolist() == [16, 0, 0, 32]
+    replay = simulate_replay(lengths, prefixes, lanes, unit=16, drop=16)
+    assert replay.hit.tolist() == [32, 0, 0, 32]
+    assert simulate_replay(lengths, prefixes, lanes, unit=16).hit.tolist() == [48, 16, 0, 48]
+    assert replay.before.tolist() == replay.after.tolist() == [32, 32, 48, 48]

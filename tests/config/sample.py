@@ -12,6 +12,7 @@ def full() -> dict[str, Any]:
         "request_count": 10,
         "block_size": 16,
         "hit_unit": 32,
+        "hit_drop": 1,
         "max_model_len": 4096,
         "tokenizer": {"path": "some/tokenizer", "revision": "main", "trust_remote_code": False},
         "input_length": {"mode": "explicit", "values": [100] * 10},

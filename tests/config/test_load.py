@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from prefixcache.config import LoadedConfig, PrefixCacheDatasetConfig, load_config, parse_config
 from prefixcache.config.order import FLAT
 from prefixcache.errors import InputError
-from prefixcache.workload.plan import draw_shape
+from prefixcache.workload.shape import draw_shape
 from tests.config.sample import full
 
 BASE = "request_count: 10\nblock_size: 16\ntokenizer: name\ninput_length: 100\n"
@@ -90,6 +90,16 @@ def test_semantics_from_the_mode(
 def test_mode_from_the_semantics(load: Any, semantics: str, mode: str) -> None:
     config = load(BASE + f"target: {{hit_ratio: 0.5, semantics: {semantics}}}\n").config
     assert (config.mode, config.semantics) == (mode, semantics)
+
+
+def test_the_target_label_names_every_ratio(load: Any) -> None:
+    """It is part of the content seeds: a global target's is its ratio alone, as it always was."""
+    assert load(MINIMAL).config.target_label == "0.5"
+    groups = "target: {scope: per_group, groups: [{id: b, hit_ratio: 0.25}]}\n"
+    config = load(BASE + groups + "prefix: {groups: [{id: a, hit_ratio: 0.50}, {id: b}]}\n").config
+    assert config.group_targets == [Decimal("0.50"), Decimal("0.25")]
+    assert config.target_label == "a=0.5,b=0.25"
+    assert load(BASE + "execution: {mode: replay}\n").config.target_label == "replay"
 
 
 def test_static_target_of_compare_is_the_hot_pass(load: Any) -> None:

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from prefixcache.config import PrefixCacheDatasetConfig, load_config, parse_config
-from prefixcache.errors import InputError
 from prefixcache.workload.plan import plan_dataset
 from prefixcache.workload.plan_report import plan_report
 
@@ -118,14 +117,16 @@ def test_length_fragments(name: str, mode: str) -> None:
 def test_target_fragments() -> None:
     config = parse_config(fragment("target_global"))
     assert (config.target.scope, config.target.hit_ratio) == ("global", Decimal("0.50"))
-    config = parse_config(fragment("target_per_group"))
+    groups = {"groups": [{"id": "group_a"}, {"id": "group_b"}]}
+    config = parse_config({**fragment("target_per_group"), "prefix": groups})
     assert [(group.id, group.hit_ratio) for group in config.target.groups or []] == [
         ("group_a", Decimal("0.50")),
         ("group_b", Decimal("0.60")),
     ]
-    with pytest.raises(InputError, match="not yet") as found:
-        plan_dataset(config)
-    assert found.value.exit_code == 2
+    report = plan_report(config, plan_dataset(config))
+    assert report["status"] == "PASS"
+    for row, ratio in zip(report["groups"], (0.5, 0.6), strict=True):
+        assert abs(row["designed_hit_ratio"] - ratio) <= 8 / row["input_tokens"]
 
 
 def test_load_of_the_rfcs_interface() -> None:

@@ -219,6 +219,50 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
         "execution.mode hot starts warm",
         "progressive_prefix_fill",
     ),
+    (
+        {"target": {"scope": "per_group", "hit_ratio": 0.5, "groups": [{"id": "default", "hit_ratio": 1}]}},
+        "target.hit_ratio",
+        "0.5 stands here, but scope is per_group",
+        "scope: global",
+    ),
+    (
+        {"target": {"scope": "per_group", "groups": [{"id": "defualt", "hit_ratio": 1}]}},
+        "target.groups[0].id",
+        "'defualt' is no prefix group",
+        "write `default`",
+    ),
+    (
+        {"target": {"scope": "per_group", "groups": [{"id": "a", "hit_ratio": 1}, {"id": "a", "hit_ratio": 1}]}},
+        "target.groups[1].id",
+        "'a' stands twice",
+        "keep one",
+    ),
+    (
+        {
+            "target": {"scope": "per_group", "groups": [{"id": "a", "hit_ratio": 1}]},
+            "prefix": {"groups": [{"id": "a"}, {"id": "b"}, {"id": "c"}]},
+        },
+        "target.groups",
+        "group 'b' and 1 more have no target",
+        "every group",
+    ),
+    (
+        {
+            "target": {"scope": "per_group", "groups": [{"id": "a", "hit_ratio": 1}]},
+            "prefix": {"groups": [{"id": "a", "hit_ratio": 0.5}]},
+        },
+        "target.groups[0].hit_ratio",
+        "1 contradicts prefix.groups, which gives 'a' 0.5",
+        "keep one",
+    ),
+    (
+        {"prefix": {"groups": [{"id": "a"}, {"id": "b", "hit_ratio": 0.5}]}},
+        "prefix.groups[1].hit_ratio",
+        "0.5 stands here, but target.scope is not per_group",
+        "per_group",
+    ),
+    ({"execution": {"mode": "replay"}}, "target", "mode replay takes no target", "remove it"),
+    ({"hit_drop": -1}, "hit_drop", "-1", "at least 0"),
     # execution
     ({"execution": {"mode": "cold", "warmup_rounds": 2}}, "execution.warmup_rounds", "is 2, but mode cold", "write 0"),
     ({"execution": {"warmup_rounds": 1}}, "execution.warmup_rounds", "mode progressive_prefix_fill", "write 0"),
@@ -314,7 +358,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"routing": {"cache_scope": "rack"}}, "routing.cache_scope", "'rack'", "'global'"),
     ({"routing": {"dp_size": 0}}, "routing.dp_size", "0", "at least 1"),
     ({"routing": {"dp_size": 10**9}}, "routing.dp_size", "1000000000", "at most 10000"),
-    ({"routing": {"policy": "random"}}, "routing.policy", "'random'", "'round_robin'"),
+    ({"routing": {"policy": "any"}}, "routing.policy", "'any'", "'round_robin'"),
     (
         {"routing": {"policy": "round_robin", "sticky_routing": True}},
         "routing.policy",

@@ -22,7 +22,6 @@ def toy_seams(words: int, common: int) -> Seams:
         tuple(f" word{i}".encode() for i in range(words)),
         common,
         np.array([0]),
-        None,
     )
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from prefixcache.config.content import SuffixConfig, TokenizerConfig
-from prefixcache.content.corpus import Corpus, build_corpus
+from prefixcache.content.corpus import Corpus
+from prefixcache.content.encoding import build_corpus
+from prefixcache.content.framing import probe_framing
 from prefixcache.content.masters import Masters, build_master
-from prefixcache.content.seams import SEPARATOR, Seams, probe_seams
-from prefixcache.content.sources import load_source
+from prefixcache.content.seams import Seams, probe_seams
+from prefixcache.content.sources import Source, load_source
 from prefixcache.content.tokenizer import Tokenizer, load_tokenizer
 from prefixcache.errors import EnvironmentFailure
 
@@ -23,8 +25,8 @@ def parts(request: pytest.FixtureRequest) -> tuple[Tokenizer, Seams, Corpus]:
     path = request.param if request.param == "embedded" else str(request.getfixturevalue(request.param))
     tokenizer = load_tokenizer(TokenizerConfig(path=path))
     seams = probe_seams(tokenizer)
-    samples = load_source(SuffixConfig(), count=600, seed=5).samples
-    return tokenizer, seams, build_corpus(samples, tokenizer, seams, seed=5)
+    source = load_source(SuffixConfig(), count=600, seed=5)
+    return tokenizer, seams, build_corpus(source, tokenizer, seams, seed=5).corpus
 
 
 def test_safe_words_stand_in_any_order(parts: tuple[Tokenizer, Seams, Corpus]) -> None:
@@ -48,7 +50,6 @@ def test_corpus_text_and_ids_belong_together(parts: tuple[Tokenizer, Seams, Corp
 def test_any_legal_piece_encodes_to_its_tokens(parts: tuple[Tokenizer, Seams, Corpus]) -> None:
     """SAFE word + separator + run from a sample to any legal end, then a SAFE word: exactly those ids."""
     tokenizer, seams, corpus = parts
-    assert seams.separator_ids is not None
     random = np.random.default_rng(2)
     for _ in range(400):
         start = int(random.choice(corpus.starts[: len(corpus.starts) // 2]))
@@ -57,8 +58,8 @@ def test_any_legal_piece_encodes_to_its_tokens(parts: tuple[Tokenizer, Seams, Co
             continue
         word = int(random.integers(len(seams.safe_ids)))
         safe = seams.safe_words[word].decode()
-        text = safe + SEPARATOR + corpus.text_of(start, stop).decode() + safe
-        ids = [seams.safe_ids[word], *seams.separator_ids, *corpus.ids[start:stop], seams.safe_ids[word]]
+        text = safe + corpus.separator.decode() + corpus.text_of(start, stop).decode() + safe
+        ids = [seams.safe_ids[word], *corpus.separator_ids, *corpus.ids[start:stop], seams.safe_ids[word]]
         assert tokenizer.encode(text) == [int(i) for i in ids]
 
 
@@ -66,7 +67,9 @@ def test_any_legal_piece_encodes_to_its_tokens(parts: tuple[Tokenizer, Seams, Co
 def test_a_master_can_be_cut_at_every_unit(parts: tuple[Tokenizer, Seams, Corpus], unit: int) -> None:
     tokenizer, seams, corpus = parts
     cuts = np.arange(unit, 1500, unit)
-    master = build_master(corpus, seams, tokenizer.head, 17, cuts, np.uint64(99))
+    head = probe_framing(tokenizer).head
+    cuts = cuts[cuts > len(head)]
+    master = build_master(corpus, seams, head, 17, cuts, np.uint64(99))
     assert len(master.ids) == cuts[-1]
     for cut in cuts[:: max(1, len(cuts) // 150)].tolist():
         text = master.text[: master.cuts[cut]].decode()
@@ -97,7 +100,10 @@ def test_samples_with_special_tokens_are_left_out() -> None:
     tokenizer = load_tokenizer(None)
     seams = probe_seams(tokenizer)
     samples = ["Anna has 3 pens.", "Ben <|im_end|> has 4.", "Cara has 5 pens."]
-    corpus = build_corpus(samples, tokenizer, seams, seed=1)
+    built = build_corpus(Source("text", samples), tokenizer, seams, seed=1)
+    corpus = built.corpus
+    assert built.dropped == 1
+    assert sorted(corpus.samples.tolist()) == [0, 2]
     assert b"<|im_end|>" not in bytes(corpus.text)
     assert len(corpus.starts) == 2
 
@@ -106,10 +112,10 @@ def test_other_scripts_keep_their_byte_offsets(qwen: Path) -> None:
     tokenizer = load_tokenizer(TokenizerConfig(path=str(qwen)))
     seams = probe_seams(tokenizer)
     samples = ["Li 有三支笔。他买了 4 more.", "Zoë paid €5 – 𝔘nicode 👍🏽 done.", "Plain text ends here."]
-    corpus = build_corpus(samples, tokenizer, seams, seed=1)
+    corpus = build_corpus(Source("text", samples), tokenizer, seams, seed=1).corpus
     assert corpus.text_of(0, len(corpus)) == bytes(corpus.text)
     for sample in samples:
-        assert (sample + SEPARATOR).encode() in bytes(corpus.text)
+        assert (sample + "\n\n").encode() in bytes(corpus.text)
     legal = [int(k) + 1 for k in np.unique(corpus.keep) if k >= 0]
     for stop in legal:
         corpus.text_of(0, stop).decode()

@@ -142,3 +142,11 @@ def test_sglang_without_any_hit_is_zero_because_its_queries_moved() -> None:
     assert (found.hit_rate, found.counters[Quantity.HITS].flags) == (0, ("no_event_yet",))
     idle = aggregate(SGLANG, snapshot(a=quiet), snapshot(a=quiet)).total
     assert idle.counters[Quantity.HITS].delta is None
+
+
+def test_counters_seen_to_fall_in_between_are_not_trusted() -> None:
+    """From 0 to 24 looks like a rise; that it had been at 160 in the meantime only a sample can know."""
+    before, after = snapshot(a=page(0, 0)), snapshot(a=page(24, 16))
+    assert aggregate(VLLM, before, after).total.delta(Quantity.HITS) == 16
+    seen = aggregate(VLLM, before, after, {"a"})
+    assert (seen.status, seen.total.delta(Quantity.HITS), seen.total.hit_rate) == ("reset_detected", None, None)

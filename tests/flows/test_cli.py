@@ -119,7 +119,7 @@ def test_plan_of_an_unreachable_target_prints_the_best_plan(config: Path) -> Non
         ("input_lenght=3", "input_lenght", "`input_length`"),
         ("target.hit_ratio=1.2", "target.hit_ratio", "at most 1"),
         ("request_count=0", "request_count", "at least 1"),
-        ("target={scope: per_group, groups: [{id: group_0, hit_ratio: 0.5}]}", "target.scope", "scope: global"),
+        ("target={scope: per_group, groups: [{id: grup_0, hit_ratio: 0.5}]}", "target.groups[0].id", "write "),
     ],
 )
 def test_a_wrong_configuration_exits_2(config: Path, setting: str, field: str, remedy: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable
@@ -24,7 +25,10 @@ class FakeServer:
     behave: Callable[[int, Any], str] = lambda number, prompt: "ok"
     reset: str = "done"  # done | absent | busy | empty
     tokenize: str = "words"  # words | absent | one_more | other_ids
-    metrics: str = "vllm"  # vllm | sglang | html | absent
+    metrics: str = "vllm"  # vllm | no_hits | sglang | html | absent
+    started: float | None = None  # process_start_time_seconds
+    tls: ssl.SSLContext | None = None
+    role_pause: float = 0.0  # seconds between a chat's opening chunk and its first token
     engine: str = "prefixcache-reference"
     block_size: int = 16
     kv_tokens: int = 1 << 20
@@ -55,8 +59,8 @@ class FakeServer:
 
     def _run(self, ready: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._connection, "127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        server = self._loop.run_until_complete(asyncio.start_server(self._connection, "127.0.0.1", 0, ssl=self.tls))
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         ready.set()
         self._loop.run_forever()
         server.close()
@@ -86,6 +90,9 @@ class FakeServer:
     async def _answer(self, path: str, body: Any, writer: asyncio.StreamWriter) -> bool:
         if path == "/v1/completions":
             return await self._completion(body, writer)
+        if path == "/v1/chat/completions":
+            words = " ".join(message["content"] for message in body["messages"])
+            return await self._completion({**body, "prompt": words}, writer, chat=True)
         if path == "/metrics" and self.metrics != "absent":
             html = self.metrics == "html"
             return await _send(
@@ -107,7 +114,7 @@ class FakeServer:
             )
         return await _json(writer, {"error": {"message": "no such route"}}, 404)
 
-    async def _completion(self, body: Any, writer: asyncio.StreamWriter) -> bool:
+    async def _completion(self, body: Any, writer: asyncio.StreamWriter, chat: bool = False) -> bool:
         number, self.completions = self.completions, self.completions + 1
         prompt = body["prompt"]
         length = len(prompt if isinstance(prompt, list) else prompt.split()) + self.extra_prompt_tokens
@@ -121,9 +128,14 @@ class FakeServer:
         self.queries += length
         self.hits += self.counted_hits(number)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        if chat:
+            opening = {"role": "assistant", "content": ""}
+            await _event(writer, {"choices": [{"delta": opening, "finish_reason": None}]})
+            await asyncio.sleep(self.role_pause)
         for n in range(body["max_tokens"]):
             last = n == body["max_tokens"] - 1
-            await _event(writer, {"choices": [{"text": " x", "finish_reason": "length" if last else None}]})
+            token = {"delta": {"content": " x"}} if chat else {"text": " x"}
+            await _event(writer, {"choices": [{**token, "finish_reason": "length" if last else None}]})
             if how == "rst":
                 _abort(writer)
                 return False
@@ -154,9 +166,10 @@ class FakeServer:
                 f"sglang:max_total_num_tokens {self.kv_tokens}\nsglang:token_usage 0.25\n"
                 "sglang:num_running_reqs 0\nsglang:num_queue_reqs 0\n"
             )
+        hits = f'vllm:prefix_cache_hits_total{{engine="0"}} {self.hits}\n' if self.metrics != "no_hits" else ""
+        started = f"process_start_time_seconds {self.started}\n" if self.started is not None else ""
         return (
-            f'vllm:prefix_cache_queries_total{{engine="0"}} {self.queries}\n'
-            f'vllm:prefix_cache_hits_total{{engine="0"}} {self.hits}\n'
+            f'{started}vllm:prefix_cache_queries_total{{engine="0"}} {self.queries}\n{hits}'
             f'vllm:prompt_tokens_total{{engine="0"}} {self.queries}\n'
             'vllm:num_requests_running{engine="0"} 0\nvllm:num_requests_waiting{engine="0"} 0\n'
             'vllm:kv_cache_usage_perc{engine="0"} 0.25\n'

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prefixcache.dataset.manifest import order_digest
 from prefixcache.files import sha256_file, write_json, write_jsonl
 
 BLOCK = 16
@@ -34,8 +35,13 @@ def make_dataset(
     routed: bool = False,
     execution: dict[str, Any] | None = None,
     routing: dict[str, Any] | None = None,
+    salt: int = 0,
+    text: bool = True,
 ) -> Path:
-    """Write the directory of docs/architecture.md and return it."""
+    """Write the directory of docs/architecture.md and return it.
+
+    ``salt``: moves all tokens, so that the same plan gets other content. ``text``: False for a dataset of ids only.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     masters = {g: n for n, g in enumerate(dict.fromkeys(w.group for w in wishes))}
     warm = {}
@@ -47,9 +53,10 @@ def make_dataset(
         lane = (wish.domain, wish.group)
         mark, length = marks.get(lane, 0), wish.prefix + wish.own
         cold, hot = min(wish.prefix, mark), wish.prefix
-        expected = hot if mode in ("warmup", "hot") else cold
-        ids = _ids(masters[wish.group], wish.prefix, wish.own, 100 + n)
-        data.append(_row(f"r{n}", ids, wish.output))
+        replayed = (length - 1) // BLOCK * BLOCK
+        expected = {"warmup": hot, "hot": hot, "replay": replayed}.get(mode, cold)
+        ids = _ids(masters[wish.group], wish.prefix, wish.own, 100 + n, salt)
+        data.append(_row(f"r{n}", ids, wish.output) | ({} if text else {"prompt": None}))
         metadata.append(
             {
                 "request_id": f"r{n}",
@@ -69,7 +76,7 @@ def make_dataset(
     write_jsonl(directory / "data.jsonl", data)
     write_jsonl(directory / "request_metadata.jsonl", metadata)
     if mode in ("warmup", "hot", "compare"):
-        _write_warmup(directory, warm, masters, routed)
+        _write_warmup(directory, warm, masters, routed, salt)
     names = [p.name for p in sorted(directory.glob("*.jsonl"))]
     total = sum(r["input_len"] for r in metadata)
     write_json(
@@ -89,6 +96,8 @@ def make_dataset(
                 **(execution or {}),
             },
             "passes": [],
+            "order_digest": order_digest(r["request_id"] for r in metadata),
+            "prompt": {"format": "completion", "form": "text" if text else "ids"},
             "input_tokens": total,
             "files": {name: {"sha256": sha256_file(directory / name)} for name in names},
         },
@@ -103,10 +112,12 @@ def expected_hits(directory: Path, name: str) -> int:
     return sum(r.hits[name] for r in load_dataset(directory).requests)
 
 
-def _write_warmup(directory: Path, warm: dict[tuple[int, str], int], masters: dict[str, int], routed: bool) -> None:
+def _write_warmup(
+    directory: Path, warm: dict[tuple[int, str], int], masters: dict[str, int], routed: bool, salt: int
+) -> None:
     rows = [
         {
-            **_row(f"warmup-{domain}-{group}", _ids(masters[group], prefix, BLOCK, 90 + n), 1),
+            **_row(f"warmup-{domain}-{group}", _ids(masters[group], prefix, BLOCK, 90 + n, salt), 1),
             "prefix_group_id": group,
             "planned_dp_id": domain,
             "planned_route": domain if routed else None,
@@ -118,9 +129,10 @@ def _write_warmup(directory: Path, warm: dict[tuple[int, str], int], masters: di
     write_jsonl(directory / "warmup.jsonl", rows)
 
 
-def _ids(master: int, prefix: int, own: int, number: int) -> list[int]:
+def _ids(master: int, prefix: int, own: int, number: int, salt: int) -> list[int]:
     """Leading tokens of a group's master, then tokens that no other request has at that place."""
-    return [FIRST_ID + master * 7 + i % 500 for i in range(prefix)] + [FIRST_ID + 600 + number] * own
+    first = FIRST_ID + salt
+    return [first + master * 7 + i % 500 for i in range(prefix)] + [first + 600 + number] * own
 
 
 def _row(request_id: str, ids: list[int], max_tokens: int) -> dict[str, Any]:

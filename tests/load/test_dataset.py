@@ -54,9 +54,22 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     directory = make_dataset(tmp_path / "set", WISHES)
-    edit(directory, "request_metadata.jsonl", lambda text: "".join(reversed(text.splitlines(keepends=True))))
+    edit(directory, "request_metadata.jsonl", lambda text: text.replace('"output_len":3', '"output_len":4', 1))
     with pytest.raises(InputError, match="was changed after the dataset was written"):
         load_dataset(directory)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_rows_in_another_order_are_refused_even_where_digests_agree(tmp_path: Path, sealed: bool) -> None:
+    directory = make_dataset(tmp_path / "set", WISHES)
+    if not sealed:
+        forget_digests(directory)
+    for name in ("data.jsonl", "request_metadata.jsonl"):
+        edit(directory, name, lambda text: "".join(reversed(text.splitlines(keepends=True))))
+    with pytest.raises(InputError, match="another order than the one that was simulated") as caught:
+        load_dataset(directory)
+    assert caught.value.field == "order_digest"
+    assert caught.value.remedy is not None and "prefixcache reorder" in caught.value.remedy
 
 
 def test_rows_that_are_not_the_plans_are_refused(tmp_path: Path) -> None:
@@ -73,7 +86,7 @@ def test_rows_that_are_not_the_plans_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"execution_mode": "replay"}, "cannot be run"),
+        ({"execution_mode": "sideways"}, "cannot be run"),
         ({"execution": {"gating": "maybe"}}, "names the gating 'maybe'"),
     ],
 )

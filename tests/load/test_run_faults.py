@@ -80,7 +80,9 @@ def test_a_cache_that_cannot_be_emptied_is_refused(
     with FakeServer(reset=reset) as server:
         with pytest.raises(InputError, match="cannot be proven empty") as caught:
             run_benchmark(dataset, tmp_path / "run", options(server))
-        assert server.completions == 0
+        sent = [body for _, body in server.requests("/v1/completions")]
+        assert all("cache_salt" in body for body in sent) and len(sent) == 3  # only the probe for a salt
+        assert "does not keep caches apart by cache_salt" in str(caught.value)
         assert text in str(caught.value)
         assert "--allow-residue" in str(caught.value)
         assert read(tmp_path / "run", "run.json")["status"] == "failed"
@@ -111,15 +113,21 @@ def test_residue_is_seen_in_the_counters_where_answers_do_not_tell(dataset: Path
 
 
 def test_an_answer_that_does_not_tell_is_not_a_proof(dataset: Path, tmp_path: Path) -> None:
-    with FakeServer(cached=lambda n: None) as server:
+    with FakeServer(cached=lambda n: None, metrics="no_hits") as server:
         summary = run_benchmark(dataset, tmp_path / "run", options(server, concurrency=2))
     assert summary.passes[0]["residue"]["detected"] is None
+    assert summary.passes[0]["isolation"]["verified"] is None
+    assert "emptiness_unknown" in {w["code"] for w in summary.warnings}
     [cache] = read(tmp_path / "run", "prefix_cache_metrics.json")["passes"]
     assert cache["client"]["cached_tokens"] is None
 
 
 def test_other_token_counts_in_the_first_answers_stop_the_run(dataset: Path, tmp_path: Path) -> None:
-    with FakeServer(tokenize="absent", extra_prompt_tokens=1, behave=lambda n, p: "stall" if n else "ok") as server:
+    def behave(number: int, prompt: Any) -> str:
+        server.extra_prompt_tokens = 1  # from the second request on
+        return "stall" if number > 1 else "ok"
+
+    with FakeServer(tokenize="absent", behave=behave) as server:
         with pytest.raises(InputError, match=r"counts (41|57) tokens where the dataset has (40|56)") as caught:
             run_benchmark(dataset, tmp_path / "run", options(server, concurrency=2))
         assert server.completions < len(WISHES)
@@ -128,7 +136,7 @@ def test_other_token_counts_in_the_first_answers_stop_the_run(dataset: Path, tmp
     assert (run["status"], run["error"]["request_id"]) == ("failed", caught.value.request_id)
     assert not (tmp_path / "run" / "runtime" / "request_results.jsonl").exists()
     kept = rows(tmp_path / "run", "request_results.jsonl.partial")
-    assert sorted(r["status"] for r in kept) == ["cancelled", "ok"]
+    assert sorted(r["status"] for r in kept) == ["cancelled", "ok", "ok"]
 
 
 def test_a_finished_run_is_not_overwritten_unasked(dataset: Path, tmp_path: Path) -> None:

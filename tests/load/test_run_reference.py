@@ -13,12 +13,15 @@ from typing import Any
 import httpx
 import pytest
 
+from prefixcache.errors import InputError
 from prefixcache.load.gate import GATINGS, Gating
 from prefixcache.load.options import RunOptions
 from prefixcache.load.run import dry_run, run_benchmark
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
+from prefixcache.report.build import build_prefix_cache_report
 from tests.load.handmade import BLOCK, Wish, expected_hits, make_dataset
+from tests.support.datasets import made
 
 pytestmark = pytest.mark.engine
 
@@ -174,3 +177,43 @@ def test_dry_run_states_tokens_time_and_kv(engine: EngineProcess, tmp_path: Path
     assert "stated by" in facts["estimated_time"]["assumption"]
     unknown = dry_run(dataset, options("http://127.0.0.1:9"))["estimated_time"]
     assert unknown["seconds"] is None
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_replayed_set_hits_all_but_the_last_tokens(engine: EngineProcess, tmp_path: Path, concurrency: int) -> None:
+    """Every request finds itself: align_down(L - 1, u), far more than any shared prefix."""
+    dataset = make_dataset(tmp_path / "set", wishes(), mode="replay")
+    facts = dry_run(dataset, options(engine.url))
+    assert (facts["requests"], facts["passes"][0]["longest_chain"]) == (80, 1)
+    summary = run_benchmark(dataset, tmp_path / "run", options(engine.url, concurrency=concurrency))
+    assert (summary.status, summary.requests, summary.warnings) == ("complete", 80, ())
+    [found] = summary.passes
+    assert (found["name"], found["warmup_requests"]) == ("replay", 40)
+    assert found["measured_hit_tokens"] == expected_hits(dataset, "replay")
+    measured = [r for r in rows(tmp_path / "run") if r["phase"] == "measured"]
+    assert all(r["cached_tokens"] == (r["input_len"] - 1) // BLOCK * BLOCK for r in measured)
+    assert not any(r["gate_wait_s"] > 0.01 for r in measured)
+
+
+def test_a_dataset_without_text_is_sent_as_ids(engine: EngineProcess, tmp_path: Path) -> None:
+    dataset = make_dataset(tmp_path / "set", wishes(12), text=False)
+    chosen = RunOptions(urls=(engine.url,), poll_interval=0.05)
+    summary = run_benchmark(dataset, tmp_path / "run", chosen)
+    assert summary.status == "complete"
+    assert {w["code"] for w in summary.warnings} == {"sent_as_ids"}
+    assert summary.passes[0]["measured_hit_tokens"] == expected_hits(dataset, "cold") > 0
+    assert read(tmp_path / "run", "run.json")["options"]["send"] == "ids"
+    with pytest.raises(InputError, match="no text that gives exactly those") as caught:
+        run_benchmark(dataset, tmp_path / "text", RunOptions(urls=(engine.url,), send="text"))
+    assert (caught.value.field, caught.value.dataset_id) == ("send", "set")
+
+
+def test_a_generated_replay_is_reported(engine: EngineProcess, tmp_path: Path) -> None:
+    """It has no target: the report shows what was designed and measured, and that the two agree."""
+    made(tmp_path / "set", request_count=20, prefix={"group_count": 2}, execution={"mode": "replay"}, target=None)
+    chosen = RunOptions(urls=(engine.url,), poll_interval=0.05, concurrency=3)
+    summary = run_benchmark(tmp_path / "set", tmp_path / "run", chosen)
+    assert summary.status == "complete"
+    report = build_prefix_cache_report(tmp_path / "run")
+    assert (report["verdict"]["code"], report["target_hit_ratio"]) == ("exact", None)
+    assert report["measured_hit_tokens"] == report["expected_hit_tokens"] > 0

@@ -66,7 +66,9 @@ def test_every_code_has_words() -> None:
 
 def test_every_warning_of_a_run_has_a_name() -> None:
     load = PACKAGE.parent / "load"
-    source = "".join((load / name).read_text() for name in ("passes.py", "preflight.py", "run.py"))
+    source = "".join(
+        (load / name).read_text() for name in ("isolation.py", "passes.py", "preflight.py", "run.py", "troubles.py")
+    )
     codes = set(re.findall(r'warn\(\s*"(\w+)"', source)) | set(re.findall(r'\(\s*"(\w+)",\s*(?:text|f")', source))
     assert "kv_capacity" in codes
     assert {code for code in codes if f"code.{code}" not in STRINGS} == set()

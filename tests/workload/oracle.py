@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -21,41 +21,101 @@ class Simulation:
     after: list[int]
 
 
-def simulate_cold(prefixes: Sequence[int], lanes: Sequence[int], order: Sequence[int]) -> Simulation:
+def simulate_cold(
+    prefixes: Sequence[int],
+    lanes: Sequence[int],
+    order: Sequence[int],
+    *,
+    domains: Sequence[int] | None = None,
+    head: int = 0,
+    drop: int = 0,
+) -> Simulation:
+    """A lane's watermark starts at the head once any request of its domain has run, else at 0."""
     count = len(prefixes)
     result = Simulation([0] * count, [0] * count, [0] * count)
     watermark: dict[int, int] = {}
+    run: set[int] = set()
     for request in order:
-        level = watermark.get(lanes[request], 0)
+        domain = domains[request] if domains is not None else 0
+        level = watermark.get(lanes[request], head if domain in run else 0)
+        run.add(domain)
         result.before[request] = level
-        result.hit[request] = min(prefixes[request], level)
+        result.hit[request] = max(0, min(prefixes[request], level) - drop)
         watermark[lanes[request]] = max(level, prefixes[request])
         result.after[request] = watermark[lanes[request]]
     return result
 
 
-def simulate_warm(prefixes: Sequence[int], lanes: Sequence[int]) -> Simulation:
+def simulate_warm(prefixes: Sequence[int], lanes: Sequence[int], *, drop: int = 0) -> Simulation:
     tops = {lane: max(p for p, other in zip(prefixes, lanes, strict=True) if other == lane) for lane in lanes}
     level = [tops[lane] for lane in lanes]
-    return Simulation(level, list(prefixes), list(level))
+    return Simulation(level, [max(0, p - drop) for p in prefixes], list(level))
+
+
+@dataclass(frozen=True)
+class Cache:
+    """What decides hits beside the prefixes: units throughout."""
+
+    lanes: Sequence[int]
+    order: Sequence[int]
+    cold: bool
+    domains: Sequence[int] | None = None
+    head: int = 0
+    drop: int = 0
+
+    def each(self, prefixes: Sequence[int]) -> list[int]:
+        """Hits per request by simulation."""
+        if not self.cold:
+            return simulate_warm(prefixes, self.lanes, drop=self.drop).hit
+        return simulate_cold(prefixes, self.lanes, self.order, domains=self.domains, head=self.head, drop=self.drop).hit
+
+    def total(self, prefixes: Sequence[int]) -> int:
+        return sum(self.each(prefixes))
+
+    def choices(self, ceilings: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Every choice of prefixes."""
+        return product(*(range(self.head, top + 1) for top in ceilings))
 
 
 def hits(prefixes: Sequence[int], lanes: Sequence[int], order: Sequence[int], *, cold: bool) -> int:
-    """Total hits by simulation."""
-    return sum(simulate_cold(prefixes, lanes, order).hit) if cold else sum(prefixes)
+    """Total hits by simulation, without head and drop."""
+    return Cache(lanes, order, cold).total(prefixes)
 
 
-def ceiling(length: int, unit: int, non_shared: int) -> int:
-    """M in units: the longest aligned prefix that leaves the non-shared tokens, at least one."""
+def ceiling(length: int, unit: int, non_shared: int, head: int = 0, tail: int = 0) -> int:
+    """M in units: longest aligned prefix that leaves tail and non-shared tokens (one or more); at least the head."""
     longest = 0
-    while (longest + 1) * unit <= length - max(non_shared, 1):
+    while (longest + 1) * unit <= length - tail - max(non_shared, 1):
         longest += 1
-    return longest
+    return max(longest, head // unit)
 
 
-def reachable_totals(ceilings: Sequence[int], lanes: Sequence[int], order: Sequence[int], *, cold: bool) -> set[int]:
-    """Every total that some choice of prefixes gives."""
-    return {hits(choice, lanes, order, cold=cold) for choice in product(*(range(top + 1) for top in ceilings))}
+def best_trajectory(
+    cache: Cache, ceilings: Sequence[int], lengths: Sequence[int], goal: int, target: Fraction, unit: int
+) -> tuple[Fraction, Fraction]:
+    """(least maximum overshoot, least sum of |cumulative error| in tokens) of all plans with this total."""
+    best = None
+    for choice in cache.choices(ceilings):
+        hit = cache.each(choice)
+        if sum(hit) == goal:
+            found = course(hit, cache.order, lengths, target, unit)
+            best = found if best is None else min(best, found)
+    assert best is not None
+    return best
+
+
+def course(
+    hit: Sequence[int], order: Sequence[int], lengths: Sequence[int], target: Fraction, unit: int
+) -> tuple[Fraction, Fraction]:
+    """(maximum overshoot of the cumulative ratio, sum of |cumulative error| in tokens)."""
+    served = sent = 0
+    over = error = Fraction(0)
+    for request in order:
+        served += hit[request] * unit
+        sent += lengths[request]
+        over = max(over, Fraction(served, sent) - target)
+        error += abs(served - target * sent)
+    return over, error
 
 
 def nearest(target: Fraction, tokens: int, unit: int) -> int:
@@ -167,9 +227,11 @@ def route(
     return result
 
 
-def base_prefixes(ratio: Fraction, lengths: Sequence[int], ceilings: Sequence[int], unit: int) -> list[int]:
-    """P = min(align_down(r L), M) in units."""
-    return [min(int(ratio * length) // unit, top) for length, top in zip(lengths, ceilings, strict=True)]
+def base_prefixes(
+    ratio: Fraction, lengths: Sequence[int], ceilings: Sequence[int], unit: int, head: int = 0
+) -> list[int]:
+    """P = max(K, min(align_down(r L), M)) in units."""
+    return [max(head, min(int(ratio * length) // unit, top)) for length, top in zip(lengths, ceilings, strict=True)]
 
 
 def thresholds(lengths: Sequence[int], ceilings: Sequence[int], unit: int) -> list[Fraction]:

@@ -22,8 +22,8 @@ from prefixcache.config import load_config
 from prefixcache.errors import InputError
 from prefixcache.workload import portable
 from prefixcache.workload.lengths import _invert, draw_lengths, summarize
-from prefixcache.workload.plan import draw_shape
 from prefixcache.workload.randomness import digest, permutation, words
+from prefixcache.workload.shape import draw_shape
 from tests.workload import golden
 from tests.workload.configs import configure, explicit
 

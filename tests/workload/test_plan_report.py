@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefixcache.config import PrefixCacheDatasetConfig
-from prefixcache.errors import InputError
 from prefixcache.workload.plan import plan_dataset
 from prefixcache.workload.plan_report import plan_report
 from tests.workload.configs import configure, explicit
@@ -55,6 +54,13 @@ def test_every_key_that_plan_prints(ratio: float) -> None:
         "status",
         "groups",
         "suggestions",
+        "min_reachable_hit_ratio",
+        "head_tokens",
+        "tail_tokens",
+        "shared_head_tokens",
+        "hit_drop",
+        "objective",
+        "trajectories",
     }
     for row in report["groups"]:
         assert row.keys() >= {
@@ -67,6 +73,11 @@ def test_every_key_that_plan_prints(ratio: float) -> None:
             "master_prefix_len",
             "cold_start_loss",
             "max_reachable_hit_ratio",
+            "min_reachable_hit_tokens",
+            "target_hit_ratio",
+            "signed_deviation",
+            "absolute_deviation",
+            "status",
         }
     assert json.dumps(report)  # plain data only
 
@@ -129,12 +140,6 @@ def test_warm_loses_nothing_to_a_cold_start() -> None:
 
 
 # Verdicts
-
-
-def test_a_per_group_target_is_not_yet_planned() -> None:
-    target = {"scope": "per_group", "groups": [{"id": "default", "hit_ratio": 0.5}]}
-    with pytest.raises(InputError, match=r"target\.scope: .*not yet.*scope: global"):
-        plan_dataset(configure(request_count=5, input_length=100, target=target))
 
 
 @pytest.mark.parametrize(
@@ -253,7 +258,7 @@ def check_suggestions(raw: dict[str, Any]) -> dict[str, Any]:
     assert report["reason"]
     found = {}
     for suggestion in report["suggestions"]:
-        assert suggestion.keys() == {"lever", "current", "needed", "reachable_hit_ratio", "text"}
+        assert suggestion.keys() == {"lever", "current", "needed", "reachable_hit_ratio", "text", "text_zh"}
         lever, needed = suggestion["lever"], suggestion["needed"]
         assert lever not in found
         found[lever] = needed
@@ -356,6 +361,26 @@ FAILING: dict[str, tuple[dict[str, Any], set[str]]] = {
     "compare": (
         {"request_count": 9, "input_length": 4096, "hit_ratio": 0.9, "execution": {"mode": "compare"}},
         {"request_count", "requests_per_group", "warmup"},
+    ),
+    "a head, a tail and a drop": (
+        {
+            "request_count": 20,
+            "input_length": VARIABLE | {"min": 60},
+            "hit_drop": 1,
+            "hit_ratio": 0.85,
+            "prefix": {"group_count": 4},
+        },
+        {"request_count", "warmup"},
+    ),
+    "routes by group": (
+        {
+            "request_count": 40,
+            "input_length": 512,
+            "hit_ratio": 0.93,
+            "prefix": {"groups": [{"id": "a"}, {"id": "b"}]},
+            "routing": {"cache_scope": "dp_local", "dp_size": 2, "policy": "random"},
+        },
+        {"request_count"},
     ),
     "nothing helps": ({"request_count": 30, "input_length": 15, "hit_ratio": 0.99}, set()),
 }

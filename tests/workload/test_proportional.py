@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prefixcache.workload.lanes import Lanes
+from prefixcache.workload.lanes import HitRules, Lanes
 from prefixcache.workload.proportional import plan_units
 from tests.workload import oracle
 
@@ -23,12 +23,16 @@ class Group:
     budget: int
     unit: int
     cold: bool
+    head: int = 0
+    drop: int = 0
 
     def hits(self, prefixes: list[int]) -> int:
-        return oracle.hits(prefixes, self.lanes, range(len(prefixes)), cold=self.cold)
+        # Each lane is a domain of its own here, as a group's lanes are.
+        cache = oracle.Cache(self.lanes, range(len(prefixes)), self.cold, self.lanes, self.head, self.drop)
+        return cache.total(prefixes)
 
     def base(self, ratio: object) -> list[int]:
-        return oracle.base_prefixes(ratio, self.lengths, self.ceilings, self.unit)  # type: ignore[arg-type]
+        return oracle.base_prefixes(ratio, self.lengths, self.ceilings, self.unit, self.head)  # type: ignore[arg-type]
 
     def plan(self, *, calibrate: bool = True) -> tuple[list[int], int]:
         lanes = Lanes.of(np.zeros(len(self.lanes), dtype=np.int32), np.array(self.lanes, dtype=np.int32))
@@ -38,7 +42,7 @@ class Group:
             lanes,
             self.budget,
             unit=self.unit,
-            cold=self.cold,
+            rules=HitRules(self.head, self.drop, cold=self.cold),
             calibrate=calibrate,
         )
         return prefixes.tolist(), raised
@@ -49,14 +53,15 @@ def groups(draw: st.DrawFn) -> Group:
     """Requests of one group over a few domains, with a budget that they can reach."""
     count = draw(st.integers(1, 14))
     unit = draw(st.sampled_from([1, 2, 5, 16]))
-    pool = draw(st.sampled_from([[100], [33, 34, 35], list(range(1, 90))]))
+    pool = draw(st.sampled_from([[100], [33, 34, 35], [20, 40, 80, 160], list(range(1, 90))]))
     lengths = draw(st.lists(st.sampled_from(pool), min_size=count, max_size=count))
     non_shared = draw(st.sampled_from([0, 1, unit, 40]))
-    ceilings = [oracle.ceiling(length, unit, non_shared) for length in lengths]
+    head, drop = draw(st.integers(0, min(lengths) // unit)), draw(st.sampled_from([0, 0, 1, 2]))
+    ceilings = [oracle.ceiling(length, unit, non_shared, head * unit) for length in lengths]
     lanes = draw(st.lists(st.integers(0, draw(st.integers(0, 2))), min_size=count, max_size=count))
     cold = draw(st.booleans())
-    most = oracle.hits(ceilings, lanes, range(count), cold=cold)
-    return Group(lengths, ceilings, lanes, draw(st.integers(0, most)), unit, cold)
+    bare = Group(lengths, ceilings, lanes, 0, unit, cold, head, drop)
+    return replace(bare, budget=draw(st.integers(bare.hits([head] * count), bare.hits(ceilings))))
 
 
 @given(groups())
@@ -64,7 +69,7 @@ def groups(draw: st.DrawFn) -> Group:
 def test_total_is_exact_and_no_prefix_exceeds_its_ceiling(group: Group) -> None:
     prefixes, _ = group.plan()
     assert group.hits(prefixes) == group.budget
-    assert all(0 <= p <= top for p, top in zip(prefixes, group.ceilings, strict=True))
+    assert all(group.head <= p <= top for p, top in zip(prefixes, group.ceilings, strict=True))
 
 
 @given(groups())
@@ -128,3 +133,15 @@ def test_the_longest_requests_are_still_exact(longest: int) -> None:
     budget = sum(ceilings) // 2 + 1
     prefixes, _ = Group(lengths, ceilings, [0] * 4, budget, 1, False).plan()
     assert sum(prefixes) == budget
+
+
+@pytest.mark.parametrize("cold", [True, False])
+@pytest.mark.parametrize("drop", [1, 2, 3])
+def test_requests_below_the_drop_are_not_raised_in_vain(drop: int, cold: bool) -> None:
+    """Thresholds of 20, 40 and 80 tokens coincide, so worthless and useful rises come together."""
+    lengths = [20, 40, 80] * 3
+    ceilings = [length // 5 - 1 for length in lengths]
+    bare = Group(lengths, ceilings, [0] * 9, 0, 5, cold, 0, drop)
+    for budget in range(bare.hits(ceilings) + 1):
+        prefixes, _ = replace(bare, budget=budget).plan()
+        assert bare.hits(prefixes) == budget

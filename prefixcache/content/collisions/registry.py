@@ -1,0 +1,147 @@
+"""Which keys occur more than once in a whole dataset, found shard by shard in bounded memory.
+
+Each part (a shard) is kept as one run of (key, owner) pairs sorted by key. Runs stay in memory up to ``memory_pairs``
+pairs and go to files beyond. To find repeated keys the 64-bit range is cut into equal ranges of about ``memory_pairs``
+pairs, and of every range each run's slice is read and reduced to its distinct keys.
+
+Memory: at most 3 x 16 bytes x ``memory_pairs``, plus one part; the keys are hashes, so ranges fill evenly, and however
+often one key repeats, it counts once per run. The result depends on the pairs alone, not on the order of the parts.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+U64 = NDArray[np.uint64]
+Array = NDArray[np.int64]
+MEMORY_PAIRS = 1 << 22
+MASTERS, WARMUP = -(1 << 41), -(1 << 40)  # owners: MASTERS + group, WARMUP + row, requests from 0 on in send order
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Keys of one range that occur more than once, ascending: how often, and the smallest owner of each."""
+
+    keys: U64
+    counts: Array
+    first_owner: Array
+
+
+class BlockRegistry:
+    """Use as a context manager: the files go with it.
+
+    Args:
+        memory_pairs: pairs held in memory before runs go to files.
+        folder: where the files are; default the system's temporary folder.
+    """
+
+    def __init__(self, memory_pairs: int = MEMORY_PAIRS, folder: Path | None = None) -> None:
+        self.memory_pairs = memory_pairs
+        self._folder = folder
+        self._files: tempfile.TemporaryDirectory[str] | None = None
+        self._runs: dict[str, tuple[U64, Array]] = {}
+        self._held = 0
+        self._written = 0
+
+    def __enter__(self) -> BlockRegistry:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._runs.clear()
+        if self._files is not None:
+            self._files.cleanup()
+
+    def __len__(self) -> int:
+        """Pairs of all parts."""
+        return sum(len(keys) for keys, _ in self._runs.values())
+
+    def add(self, part: str, keys: U64, owners: Array) -> None:
+        """Register a part's pairs; a part of that name is replaced. An owner's pairs are all in one part."""
+        by_key = np.lexsort((owners, keys))
+        self._runs[part] = (keys[by_key], owners[by_key])
+        self._held += len(keys)
+        if self._held > self.memory_pairs:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._files is None:
+            self._files = tempfile.TemporaryDirectory(prefix="registry-", dir=self._folder)
+        for part, (keys, owners) in self._runs.items():
+            if not isinstance(keys, np.memmap):
+                self._runs[part] = (self._file(keys), self._file(owners))
+        self._held = 0
+
+    def _file(self, array: NDArray[Any]) -> Any:
+        assert self._files is not None
+        path = Path(self._files.name) / f"{self._written}.npy"
+        self._written += 1
+        np.save(path, array)
+        return np.load(path, mmap_mode="r") if len(array) else array
+
+    def repeated(self) -> Iterator[Repeated]:
+        """Keys that occur more than once, range by range in ascending order."""
+        ranges = max(1, -(-len(self) // self.memory_pairs))
+        bounds = [(number << 64) // ranges for number in range(ranges + 1)]
+        for low, high in pairwise(bounds):
+            found = self._repeated_between(low, high)
+            if len(found.keys):
+                yield found
+
+    def _repeated_between(self, low: int, high: int) -> Repeated:
+        keys, counts, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for part in self._runs:
+            own, owner = self._slice(part, low, high)
+            # Pairs are sorted by key and then owner: the first of a key has the run's smallest owner.
+            distinct, first, count = np.unique(own, return_index=True, return_counts=True)
+            keys.append(distinct)
+            counts.append(count.astype(np.int64))
+            owners.append(owner[first])
+        every, total = np.concatenate(keys), np.concatenate(counts)
+        distinct, inverse = np.unique(every, return_inverse=True)
+        times = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(times, inverse, total)
+        smallest = np.full(len(distinct), np.iinfo(np.int64).max)
+        np.minimum.at(smallest, inverse, np.concatenate(owners))
+        more = times > 1
+        return Repeated(distinct[more], times[more], smallest[more])
+
+    def _slice(self, part: str, low: int, high: int) -> tuple[U64, Array]:
+        keys, owners = self._runs[part]
+        begin = int(np.searchsorted(keys, np.uint64(low)))
+        end = len(keys) if high >> 64 else int(np.searchsorted(keys, np.uint64(high)))
+        return np.asarray(keys[begin:end]), np.asarray(owners[begin:end])
+
+    def occurrences(self, repeated: Repeated) -> Iterator[tuple[Array, Array]]:
+        """All pairs of these keys, part by part: places in ``repeated.keys``, owners."""
+        if not len(repeated.keys):
+            return
+        low, high = int(repeated.keys[0]), int(repeated.keys[-1]) + 1
+        for part in self._runs:
+            keys, owners = self._slice(part, low, high)
+            place = np.searchsorted(repeated.keys, keys)
+            place[place == len(repeated.keys)] = 0
+            here = repeated.keys[place] == keys
+            yield place[here], owners[here]
+
+    def colliding(self) -> Array:
+        """Owners that have to change so that every key is unique, ascending.
+
+        Of the owners of one key the smallest may keep it: masters before warmup prompts before requests in send order.
+        An owner that has a key twice must change whoever it is.
+        """
+        found = [np.zeros(0, dtype=np.int64)]
+        for repeated in self.repeated():
+            for place, owners in self.occurrences(repeated):
+                twice = np.zeros(len(place), dtype=np.bool_)
+                twice[1:] = (place[1:] == place[:-1]) & (owners[1:] == owners[:-1])
+                found.append(np.unique(owners[(owners != repeated.first_owner[place]) | twice]))
+        return np.unique(np.concatenate(found))

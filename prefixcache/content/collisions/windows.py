@@ -1,0 +1,67 @@
+"""Diagnostic of repeated text: equal windows of blocks behind the first non-shared one (RFC 3.3.14; domain.md 6).
+
+Under chained block hashes they cannot hit, so they are counted and never rejected.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefixcache.cache.blocks import block_forms, mix
+from prefixcache.content.collisions.registry import BlockRegistry
+
+U64 = NDArray[np.uint64]
+MOST_REPEATED = 5
+_STREAM = 0x77696E646F7773
+
+
+def window_keys(ids: NDArray[np.int32], block: int, blocks: int, prefix: int) -> U64:
+    """Keys of all windows of ``blocks`` blocks that begin behind the first non-shared block of a prompt.
+
+    Args:
+        block: tokens per block.
+        prefix: tokens of the shared prefix.
+    """
+    forms = mix(block_forms(ids[prefix // block * block + block :], block))
+    count = len(forms) - blocks + 1
+    if count <= 0:
+        return np.zeros(0, dtype=np.uint64)
+    multipliers = np.random.Philox(key=_STREAM).random_raw(blocks) | np.uint64(1)
+    total = np.zeros(count, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for at, multiplier in enumerate(multipliers):
+            total += forms[at : at + count] * multiplier
+    return mix(total)
+
+
+def window_report(registry: BlockRegistry, blocks: int, requests: int) -> dict[str, Any]:
+    """How often later windows repeat, as plain data.
+
+    Args:
+        registry: windows of all requests.
+        blocks: blocks per window.
+        requests: how many requests there are.
+    """
+    keys = times = 0
+    repeating = np.zeros(0, dtype=np.int64)
+    top: list[tuple[int, int]] = []
+    for found in registry.repeated():
+        keys += len(found.keys)
+        times += int(found.counts.sum())
+        most = np.argsort(-found.counts, kind="stable")[:MOST_REPEATED]
+        top += [(-int(found.counts[i]), int(found.keys[i])) for i in most]
+        top = sorted(top)[:MOST_REPEATED]
+        for _, owners in registry.occurrences(found):
+            repeating = np.union1d(repeating, owners)
+    return {
+        "window_blocks": blocks,
+        "windows": len(registry),
+        "repeated_windows": keys,
+        "repeated_occurrences": times,
+        "requests_with_repeats": len(repeating),
+        "share_of_requests": len(repeating) / requests if requests else None,
+        "most_repeated": [{"hash": f"{key:016x}", "count": -count} for count, key in top],
+    }

@@ -1,0 +1,89 @@
+"""How far a changed workload could reach: every field of a scene is a lever (RFC 3.3.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefixcache.config import PrefixCacheDatasetConfig
+from prefixcache.workload.budget import goal_units
+from prefixcache.workload.frame import Frame
+from prefixcache.workload.lanes import HitRules, Lanes
+from prefixcache.workload.ordering import send_order
+from prefixcache.workload.routing import route_requests
+from prefixcache.workload.shape import ceilings_of
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The target: one ratio, or one per group."""
+
+    ratio: Fraction
+    groups: list[Fraction] | None
+
+
+class Reach(NamedTuple):
+    """What a workload can hit at most and at least, in units, and its input tokens; per group."""
+
+    maximum: list[int]
+    minimum: list[int]
+    unit: int
+    input_tokens: list[int]
+
+    @property
+    def ratio(self) -> Fraction:
+        return Fraction(sum(self.maximum) * self.unit, sum(self.input_tokens))
+
+    def meets(self, wish: Wish) -> bool:
+        """The same rule as the plan's: the goal is the multiple of the unit nearest to the target."""
+        if wish.groups is None:
+            goal = goal_units(wish.ratio, sum(self.input_tokens), self.unit)
+            return sum(self.minimum) <= goal <= sum(self.maximum)
+        rows = zip(wish.groups, self.input_tokens, self.minimum, self.maximum, strict=True)
+        return all(low <= goal_units(ratio, tokens, self.unit) <= high for ratio, tokens, low, high in rows)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A workload whose maximum can be computed: every field is a lever."""
+
+    lengths: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    unit: int
+    non_shared: int
+    domains: int
+    cold: bool
+    frame: Frame
+
+    def maximum(self, config: PrefixCacheDatasetConfig) -> Reach:
+        rules = HitRules(self.frame.head // self.unit, config.hit_drop, cold=self.cold)
+        order = np.arange(len(self.lengths))
+        if self.domains > 1 or rules.head:  # else it decides nothing
+            within, across = config.order
+            order = send_order(
+                self.groups,
+                self.lengths,
+                np.zeros_like(self.lengths),
+                within=within,
+                across=across,
+                preserve=config.request_order.preserve_group_dependency,
+                seed=config.seed,
+            )
+        domains = route_requests(config, self.groups, self.lengths, order, self.domains)
+        lanes = Lanes.of(self.groups, domains, order)
+        ceilings = ceilings_of(self.lengths, self.unit, self.non_shared, self.frame)
+        size = max(len(config.prefix.group_ids()), int(self.groups.max()) + 1)
+
+        def per_group(values: NDArray[np.int64], index: NDArray[np.int64] | NDArray[np.int32]) -> list[int]:
+            return [int(total) for total in np.bincount(index, weights=values, minlength=size)]
+
+        return Reach(
+            per_group(rules.hits(lanes, ceilings), lanes.group),
+            per_group(rules.hits(lanes, np.full_like(ceilings, rules.head)), lanes.group),
+            self.unit,
+            per_group(self.lengths, self.groups),
+        )
