@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from prefixcache.cache.watermark import simulate_cold, simulate_replay, simulate_warm
 from prefixcache.content.audit import Audit, audit_prompts
+from prefixcache.dataset.claims_check import claim_problems
 from prefixcache.dataset.content_check import (
     collision_problems,
     hits_are_simulated,
@@ -76,6 +77,7 @@ def check_dataset(root: Path, tokenizer: Any | None = None) -> dict[str, Any]:
         findings.add("collisions", collision_problems(contents))
         _check_texts(contents, tokenizer, findings)
         result |= _verdict(contents, hits, findings)
+        findings.add("claims", claim_problems(contents, hits, result))
     result["intact"] = findings.intact
     if not findings.intact:
         result["validation_status"] = "FAIL"
@@ -90,6 +92,8 @@ def _check_rows(contents: DatasetContents, findings: Findings) -> None:
     head, tail = (len(manifest["tokenizer"].get(side) or []) for side in ("head", "tail"))
     for position, (row, ids) in enumerate(zip(rows, contents.ids, strict=True)):
         name = row["request_id"]
+        if contents.max_tokens[position] != row["output_len"]:
+            sums.append(f"{name}: max_tokens {contents.max_tokens[position]}, output_len {row['output_len']}")
         if len(ids) != row["input_len"]:
             lengths.append(f"{name}: {len(ids)} token ids, input_len {row['input_len']}")
         if row["order_index"] != position:

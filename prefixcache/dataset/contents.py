@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,18 @@ from prefixcache.content.framing import Framing
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 
+NUMBERS = (
+    "order_index",
+    "input_len",
+    "output_len",
+    "planned_prefix_len",
+    "cached_watermark_before",
+    "expected_hit_len",
+    "cached_watermark_after",
+    "divergence_len",
+    "suffix_len",
+    "planned_dp_id",
+)
 EMBEDDED_TOKENIZER = Path(__file__).parents[1] / "content" / "embedded_tokenizer" / "tokenizer.json"
 
 
@@ -29,6 +41,7 @@ class DatasetContents:
     ids: list[NDArray[np.int32]]
     warmup: list[dict[str, Any]]
     problems: list[str]
+    max_tokens: list[Any] = field(default_factory=list)
 
     @property
     def readable(self) -> bool:
@@ -78,9 +91,10 @@ def read_contents(root: Path) -> DatasetContents:
     manifest = read_manifest(root)
     problems: list[str] = []
     report = _try(problems, "validation_report.json", lambda: read_json(root / "validation_report.json"), {})
-    metadata = _try(problems, "request_metadata.jsonl", lambda: list(read_jsonl(root / "request_metadata.jsonl")), [])
+    metadata = _try(problems, "request_metadata.jsonl", lambda: _metadata(root), [])
     prompts: list[str] = []
     ids: list[NDArray[np.int32]] = []
+    max_tokens: list[Any] = []
 
     def read_data() -> None:
         for number, row in enumerate(read_jsonl(root / "data.jsonl")):
@@ -88,6 +102,7 @@ def read_contents(root: Path) -> DatasetContents:
                 raise ValueError(f"row {number + 1} is {row['request_id']}, the metadata's is another request")
             prompts.append(row["prompt"])
             ids.append(np.array(row["prompt_token_ids"], dtype=np.int32))
+            max_tokens.append(row["max_tokens"])
 
     _try(problems, "data.jsonl", read_data, None)
     if not problems and len(ids) != len(metadata):
@@ -95,7 +110,26 @@ def read_contents(root: Path) -> DatasetContents:
     warm = root / "warmup.jsonl"
     needed = any(row.get("name") == "hot" for row in manifest.get("passes", []))
     warmup = _try(problems, "warmup.jsonl", lambda: list(read_jsonl(warm)), []) if needed and warm.exists() else []
-    return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems)
+    return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems, max_tokens)
+
+
+def _metadata(root: Path) -> list[dict[str, Any]]:
+    """Rows whose planned figures are whole numbers and whose names are texts.
+
+    Raises:
+        ValueError: a row that lacks one.
+    """
+    rows = list(read_jsonl(root / "request_metadata.jsonl"))
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise ValueError(f"row {number} is no object")
+        for name in NUMBERS:
+            if type(row.get(name)) is not int:
+                raise ValueError(f"row {number}: {name} is no whole number")
+        for name in ("request_id", "prefix_group_id"):
+            if not isinstance(row.get(name), str):
+                raise ValueError(f"row {number}: {name} is no text")
+    return rows
 
 
 def read_manifest(root: Path) -> dict[str, Any]:

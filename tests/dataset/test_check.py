@@ -120,7 +120,7 @@ def test_embellished_manifest(dataset: Path) -> None:
     manifest = json.loads(path.read_text())
     manifest["theoretical_result"]["expected_hit_tokens"] += 160
     path.write_text(json.dumps(manifest))
-    assert failed(dataset) == {"verdict"}
+    assert failed(dataset) == {"verdict", "claims"}
     manifest["target"]["hit_ratio"] = 0.9
     path.write_text(json.dumps(manifest))
     assert check_dataset(dataset)["validation_status"] == "FAIL"
@@ -149,3 +149,63 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(InputError, match="not a folder"):
         check_dataset(path)
+
+
+EDITS: list[tuple[str, ...]] = [
+    ("theoretical_result", "designed_hit_ratio"),
+    ("theoretical_result", "signed_deviation"),
+    ("theoretical_result", "absolute_deviation"),
+    ("theoretical_result", "max_reachable_hit_ratio"),
+    ("theoretical_result", "target_hit_ratio"),
+    ("groups", "expected_hit_tokens"),
+    ("groups", "input_tokens"),
+    ("passes", "expected_hit_tokens"),
+    ("domains", "expected_hit_tokens"),
+    ("certificate", "holds"),
+    ("hit_unit",),
+    ("block_size",),
+    ("output_tokens",),
+    ("seed",),
+]
+
+
+@pytest.mark.parametrize("place", EDITS, ids=".".join)
+def test_every_figure_of_the_manifest_is_checked(dataset: Path, place: tuple[str, ...]) -> None:
+    path = dataset / "manifest.json"
+    manifest = json.loads(path.read_text())
+    block = manifest
+    for key in place[:-1]:
+        block = block[key][0] if isinstance(block[key], list) else block[key]
+    value = block[place[-1]]
+    block[place[-1]] = (not value) if isinstance(value, bool) else value * 2 + 1
+    path.write_text(json.dumps(manifest))
+    assert failed(dataset)
+
+
+@pytest.mark.parametrize("name", ["expected_hit_tokens", "designed_hit_ratio", "input_tokens"])
+def test_every_figure_of_the_report_is_checked(dataset: Path, name: str) -> None:
+    path = dataset / "validation_report.json"
+    report = json.loads(path.read_text())
+    report[name] = report[name] * 2 + 1
+    path.write_text(json.dumps(report))
+    reseal(dataset)
+    assert "claims" in failed(dataset)
+
+
+def test_another_number_of_output_tokens_is_seen(dataset: Path) -> None:
+    def change(rows: list[dict[str, Any]]) -> None:
+        rows[2]["max_tokens"] = 99
+
+    edit_rows(dataset / "data.jsonl", change)
+    reseal(dataset)
+    assert "lengths" in failed(dataset)
+
+
+@pytest.mark.parametrize("value", [None, "abc", 1.5, True])
+def test_metadata_without_its_numbers_is_a_finding(dataset: Path, value: Any) -> None:
+    def change(rows: list[dict[str, Any]]) -> None:
+        rows[4]["planned_prefix_len"] = value
+
+    edit_rows(dataset / "request_metadata.jsonl", change)
+    reseal(dataset)
+    assert "readable" in failed(dataset)

@@ -1,0 +1,92 @@
+"""Every figure that the manifest and the validation report state, against what the rows give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefixcache.dataset.contents import DatasetContents
+
+Tokens = NDArray[np.int64]
+CLOSE = 1e-12  # ratios are written as floats of exact fractions
+# Top-level facts of the manifest that its own configuration states too.
+FROM_CONFIG = ("seed", "block_size", "dataset_id")
+
+
+def claim_problems(contents: DatasetContents, hits: dict[str, Tokens], figures: dict[str, Any]) -> list[str]:
+    """What the files claim and the rows do not bear out.
+
+    Args:
+        hits: recomputed hit tokens per pass and request.
+        figures: recomputed target, designed ratio and deviations.
+    """
+    problems: list[str] = []
+    for place, name, claimed, found in _claims(contents, hits, figures):
+        if not _equal(claimed, found):
+            problems.append(f"{place}: {name} is {claimed}, the rows give {found}")
+    return problems
+
+
+def _equal(claimed: Any, found: Any) -> bool:
+    if isinstance(found, float) and isinstance(claimed, int | float) and not isinstance(claimed, bool):
+        return abs(claimed - found) <= CLOSE
+    return bool(claimed == found) and isinstance(claimed, bool) == isinstance(found, bool)
+
+
+def _claims(
+    contents: DatasetContents, hits: dict[str, Tokens], figures: dict[str, Any]
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """(file, field, claimed, found)."""
+    manifest, report = contents.manifest, contents.report
+    theory = manifest.get("theoretical_result", {})
+    ratios = ("target_hit_ratio", "designed_hit_ratio", "signed_deviation", "absolute_deviation")
+    for place, stated in (("manifest.json theoretical_result", theory), ("validation_report.json", report)):
+        for name in (*ratios, "expected_hit_tokens"):
+            yield place, name, stated.get(name), figures[name]
+    yield "validation_report.json", "validation_status", report.get("validation_status"), figures["validation_status"]
+    lengths, outputs = contents.numbers("input_len"), contents.numbers("output_len")
+    for place, stated in (("manifest.json", manifest), ("validation_report.json", report)):
+        yield place, "request_count", stated.get("request_count"), len(lengths)
+        yield place, "input_tokens", stated.get("input_tokens"), int(lengths.sum())
+        yield place, "output_tokens", stated.get("output_tokens"), int(outputs.sum())
+        yield from _pass_claims(place, stated, hits, int(lengths.sum()))
+        yield from _part_claims(place, stated, contents, hits[contents.target_pass])
+    maximum = "max_reachable_hit_ratio"
+    yield "manifest.json theoretical_result", maximum, theory.get(maximum), report.get(maximum)
+    yield "manifest.json certificate", "holds", manifest.get("certificate", {}).get("holds"), True
+    yield "manifest.json certificate", "hit_unit", manifest.get("certificate", {}).get("hit_unit"), manifest["hit_unit"]
+    stated = manifest.get("config", {})
+    for name in FROM_CONFIG:
+        yield "manifest.json", name, manifest.get(name), stated.get(name)
+    yield "manifest.json", "hit_unit", manifest["hit_unit"], stated.get("hit_unit", stated.get("block_size"))
+
+
+def _pass_claims(
+    place: str, stated: dict[str, Any], hits: dict[str, Tokens], tokens: int
+) -> Iterator[tuple[str, str, Any, Any]]:
+    for row in stated.get("passes", []):
+        expected = int(hits[row["name"]].sum()) if row.get("name") in hits else None
+        yield f"{place} passes", "expected_hit_tokens", row.get("expected_hit_tokens"), expected
+        if expected is not None:
+            yield f"{place} passes", "designed_hit_ratio", row.get("designed_hit_ratio"), expected / tokens
+
+
+def _part_claims(
+    place: str, stated: dict[str, Any], contents: DatasetContents, hit: Tokens
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """Figures per group and per cache domain."""
+    lengths = contents.numbers("input_len")
+    groups = np.array([row["prefix_group_id"] for row in contents.metadata])
+    domains = contents.numbers("planned_dp_id")
+    for key, name, of_row in (("groups", "group_id", groups), ("domains", "domain", domains)):
+        for row in stated.get(key, []):
+            here = of_row == row.get(name)
+            where = f"{place} {key} {row.get(name)}"
+            tokens, expected = int(lengths[here].sum()), int(hit[here].sum())
+            yield where, "request_count", row.get("request_count"), int(here.sum())
+            yield where, "input_tokens", row.get("input_tokens"), tokens
+            yield where, "expected_hit_tokens", row.get("expected_hit_tokens"), expected
+            yield where, "designed_hit_ratio", row.get("designed_hit_ratio"), expected / tokens if tokens else None
