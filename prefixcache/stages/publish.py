@@ -72,4 +72,4 @@ def _remove_stale(root: Path, shards: set[Path], written: dict[str, int]) -> Non
             (root / name).unlink(missing_ok=True)
 
 
-PUBLISH = Stage("publish", 1, publish, content_only=False)
+PUBLISH = Stage("publish", 2, publish, content_only=False)

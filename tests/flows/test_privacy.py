@@ -1,0 +1,78 @@
+"""Planted secrets and private texts are found nowhere but where they belong (RFC 3.4.1)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prefixcache.reference.process import EngineProcess
+from prefixcache.reference.server import EngineOptions
+
+pytestmark = [pytest.mark.engine, pytest.mark.prefect, pytest.mark.xdist_group("prefect")]
+
+PRIVATE = "quagmirezebra"
+SECRETS = ("hunter2secretpw", "querysecret77", "sk-planted-api-key")
+# The prompts themselves: what is sent, and what it is cut from.
+HOLDS_TEXT = ("data.jsonl", "warmup.jsonl", "shards", "corpus", "masters", "dataset")
+CONFIG = """
+dataset_id: private
+request_count: 20
+block_size: 16
+input_length: 200
+target: {hit_ratio: 0.4}
+suffix: {source: text, path: private.jsonl, fields: [text]}
+execution: {mode: compare}
+"""
+
+
+def cli(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "PREFECT_HOME": str(home),
+        "PREFIXCACHE_API_KEY": SECRETS[2],
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "DEBUG",
+    }
+    environment.pop("PREFECT_API_URL", None)
+    main = "import sys; from flows.cli import main; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", main, *arguments], env=environment, capture_output=True, text=True)
+
+
+def found_in(folder: Path, needle: str) -> list[str]:
+    """Files below the folder whose bytes hold the needle."""
+    return [
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and needle.encode() in path.read_bytes()
+    ]
+
+
+def test_planted_secrets(tmp_path: Path) -> None:
+    words = "The keeper of {} number {} counted pens and paid for every one of them in the morning."
+    rows = [f'{{"text": "{words.format(PRIVATE, i)}"}}' for i in range(600)]
+    (tmp_path / "private.jsonl").write_text("\n".join(rows))
+    config = tmp_path / "private.yaml"
+    config.write_text(CONFIG)
+    home, data, run = tmp_path / "home", tmp_path / "data", tmp_path / "run"
+    made = cli(home, "--verbose", "generate", "-c", str(config), "-o", str(data))
+    assert made.returncode == 0, made.stderr
+    with EngineProcess(EngineOptions("embedded")) as engine:
+        address = engine.url.replace("http://", f"http://user:{SECRETS[0]}@") + f"/v1/completions?key={SECRETS[1]}"
+        ran = cli(home, "--verbose", "run", "-d", str(data), "-u", address, "-r", str(run))
+        assert ran.returncode == 0, ran.stderr
+        failed = cli(home, "run", "-d", str(data), "-u", address, "-r", str(run))  # refused: the folder is in use
+        dead = cli(
+            home, "run", "-d", str(data), "-u", address.replace(engine.url[-5:], "1"), "-r", str(tmp_path / "r2")
+        )
+    for done in (made, ran, failed, dead):
+        for secret in (*SECRETS, PRIVATE):
+            assert secret not in done.stdout + done.stderr
+    for secret in SECRETS:
+        assert found_in(tmp_path, secret) == []
+    leaks = [name for name in found_in(tmp_path, PRIVATE) if not any(part in name for part in HOLDS_TEXT)]
+    assert [name for name in leaks if not name.startswith("private.")] == []
+    assert found_in(home, PRIVATE) == []
+    assert found_in(home, str(data / "data.jsonl")) == []
