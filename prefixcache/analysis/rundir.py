@@ -19,6 +19,7 @@ from prefixcache.analysis.tables import (
 )
 from prefixcache.errors import InputError
 from prefixcache.files import read_json
+from prefixcache.schemas.versions import check_version
 
 _PASSES_OF_MODE = {
     "progressive_prefix_fill": ("cold",),
@@ -152,7 +153,10 @@ def _json(path: Path) -> dict[str, Any]:
         value = read_json(path)
     except orjson.JSONDecodeError:
         raise _not_a_run(path.parent.parent, f"{path.parent.name}/{path.name} is not JSON") from None
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    check_version(path.stem, value, field="run_dir")
+    return value
 
 
 def _by_pass(file: dict[str, Any]) -> dict[str, dict[str, Any]]:

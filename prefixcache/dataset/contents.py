@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from prefixcache.content.framing import Framing
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
+from prefixcache.schemas.versions import check_version
 
 NUMBERS = (
     "order_index",
@@ -152,6 +153,7 @@ def read_manifest(root: Path) -> dict[str, Any]:
             field="--dataset",
             remedy="generate the dataset again.",
         ) from None
+    check_version("manifest", manifest, field="--dataset")
     return dict(manifest)
 
 

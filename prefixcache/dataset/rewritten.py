@@ -19,6 +19,7 @@ from prefixcache.dataset.moved_rows import LineRows, ShardRows, replaced
 from prefixcache.dataset.shards import write_table
 from prefixcache.dataset.simulated import Simulated
 from prefixcache.files import read_jsonl, replacing, sha256_file, write_json, write_jsonl
+from prefixcache.schemas.versions import VERSIONS
 
 SHARD_TOKENS = 2_000_000
 """As in generation: a shard begins anew after so many tokens."""
@@ -112,7 +113,7 @@ class Rewriter:
         self.rows["warmup.jsonl"] = write_jsonl(self.target / "warmup.jsonl", rows)
 
     def _report(self, order: dict[str, Any], simulated: Simulated, sent: list[str]) -> dict[str, Any]:
-        report = {**self.report}
+        report = {"schema_version": VERSIONS["validation_report"], **self.report}
         tokens = int(simulated.lengths.sum())
         hits = int(simulated.hits(simulated.traits.target_pass).sum())
         most, least = int(simulated.maximum.sum()), int(simulated.minimum.sum())

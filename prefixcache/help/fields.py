@@ -17,7 +17,7 @@ _COUNTED = (
 _FILES = {
     "plan --json": f"{_PLAN} assumptions warnings",
     "validation_report.json": (
-        f"{_PLAN} validation_status pass_tolerance warning_tolerance on_failure signed_deviation_pp "
+        f"schema_version {_PLAN} validation_status pass_tolerance warning_tolerance on_failure signed_deviation_pp "
         "absolute_deviation_pp certificate collisions audit construction warnings"
     ),
     "validation_report.json groups[]": (

@@ -208,6 +208,11 @@ CHECKS: dict[str, Words] = {
         rfc="3.3.1",
     ),
     "order": Words("The send order is the one of the report.", "发送顺序与校验报告一致。", rfc="3.3.9"),
+    "claims": Words(
+        "Every figure that manifest and validation report state is the one the rows give.",
+        "Manifest 与校验报告中的各项数值与请求数据一致。",
+        rfc="3.3.17",
+    ),
     "counts": Words("Requests and tokens, in all and per group.", "请求数与 Token 数（总计与各组）。", rfc="3.3.2"),
     "watermarks": Words(
         "Planned hits recomputed from the planned prefixes.", "由规划 Prefix 重新计算的水位与命中。", rfc="3.3.4"

@@ -12,6 +12,7 @@ from prefixcache.content.audit import Audit, audit_prompts
 from prefixcache.content.framing import probe_framing
 from prefixcache.dataset.shards import token_ids
 from prefixcache.files import read_json, write_json
+from prefixcache.schemas.versions import VERSIONS
 from prefixcache.stages.construction import construction_warnings
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
@@ -62,6 +63,7 @@ def planning_report(job: Job, figures: dict[str, Any]) -> dict[str, Any]:
     """The report's part that the plan alone decides; the RFC's names beside `plan --json`'s."""
     rules = job.config.validation
     return {
+        "schema_version": VERSIONS["validation_report"],
         **figures,
         "validation_status": figures["status"],
         "pass_tolerance": float(rules.pass_tolerance),
@@ -115,4 +117,4 @@ def is_good(status: str) -> bool:
     return status in (PASS, WARNING)
 
 
-VALIDATE = Stage("validate", 3, validate, content_only=False)
+VALIDATE = Stage("validate", 4, validate, content_only=False)
