@@ -71,6 +71,7 @@ CLI: dict[str, tuple[str, str]] = {
     "check.lengths": ("lengths", "长度"),
     "check.order": ("order", "发送顺序"),
     "check.counts": ("counts", "数量"),
+    "check.claims": ("claims", "声明数值"),
     "check.watermarks": ("watermarks", "缓存水位"),
     "check.certificate": ("certificate", "理论仿真"),
     "check.collisions": ("collisions", "冲突检测"),
