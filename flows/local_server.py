@@ -121,6 +121,7 @@ def ready_prefect(*, quiet: bool = True) -> None:
         # Logs go to the server, where the UI shows them; the terminal has our own progress.
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "prefixcache")
+    os.environ.setdefault("PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW", "ignore")
     if configured_api_url():
         return
     _server = LocalServer()
