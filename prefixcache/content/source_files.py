@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from prefixcache.content.hub import quiet_hub
 from prefixcache.errors import EnvironmentFailure, InputError
 
 FOLDER_FILES = ("train.jsonl", "train.parquet")
@@ -78,6 +79,7 @@ def hub_rows(
     Raises:
         EnvironmentFailure: the hub, the data set or the split cannot be had.
     """
+    quiet_hub()
     try:
         from datasets import load_dataset
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.config.content import TokenizerConfig
+from prefixcache.content.hub import quiet_hub
 from prefixcache.errors import EnvironmentFailure, InputError
 
 EMBEDDED = "embedded"
@@ -135,7 +135,7 @@ def load_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
     embedded = config.path == EMBEDDED
     where = str(EMBEDDED_FOLDER) if embedded else str(Path(config.path).expanduser())
     local = Path(where).is_dir()
-    if not local and (where.startswith((".", "/", "~")) or where.count("/") > 1):
+    if not local and (config.path.startswith((".", "/", "~")) or where.count("/") > 1):
         raise InputError(
             f"the folder {config.path} does not exist",
             field="tokenizer.path",
@@ -159,7 +159,7 @@ def load_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
 
 
 def _load(config: TokenizerConfig, where: str, local: bool) -> Any:
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it would report that no deep-learning library is there
+    quiet_hub()
     from transformers import AutoTokenizer
 
     try:

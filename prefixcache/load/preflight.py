@@ -136,7 +136,7 @@ class _Check:
                 (
                     "more_ranks",
                     f"the dataset plans one cache, {self.server.endpoint} has {ranks} DP ranks with one each: "
-                    "hits will be missed",
+                    "hits are missed where a group meets several of them",
                 )
             )
 
