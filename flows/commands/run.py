@@ -158,7 +158,10 @@ def _as_flow(
 ) -> dict[str, Any]:
     from flows.addresses import shown
     from flows.local_server import ready_prefect
+    from prefixcache.engines.endpoint import parse_endpoint
 
+    for url in (*urls, *metrics_urls):  # a malformed one must not reach Prefect's records
+        parse_endpoint(url)
     ready_prefect()
     from flows.results import value_of
     from flows.run import run as flow

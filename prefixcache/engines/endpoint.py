@@ -60,7 +60,7 @@ def parse_endpoint(url: str, *, field_name: str = "url") -> Endpoint:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(
-            f"{redact(url)!r} is not an http:// or https:// URL",
+            "the address is not an http:// or https:// URL",  # not quoted: where a key stands in it is unknown
             field=field_name,
             remedy="Give a base URL such as http://127.0.0.1:8000, or the full path /v1/completions.",
         )

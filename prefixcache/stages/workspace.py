@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prefixcache.errors import EnvironmentFailure
+from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.files import read_json
 
 WORK = ".work"
 LOCK = f"{WORK}/lock"
@@ -20,6 +21,7 @@ def exclusive(root: Path) -> Iterator[None]:
     Raises:
         EnvironmentFailure: another process is making a dataset in this folder.
     """
+    _refuse_foreign(root)
     path = root / LOCK
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as lock:
@@ -35,6 +37,29 @@ def exclusive(root: Path) -> Iterator[None]:
             pass  # a file system without locks: the user is trusted not to start two
         _sweep(root)
         yield
+
+
+def _refuse_foreign(root: Path) -> None:
+    """Only an empty folder, or one this tool has written, is written to: files there are replaced and removed."""
+    if not root.is_dir() or (root / WORK).is_dir() or _is_dataset(root):
+        return
+    names = {path.name for path in root.iterdir() if not path.name.endswith(".tmp")}
+    if "shards" in names and all(path.name.endswith(".tmp") for path in (root / "shards").iterdir()):
+        names.discard("shards")
+    if foreign := sorted(names - {"validation_report.json", "partial_manifest.json"}):
+        raise InputError(
+            f"{root.name} holds files that are no dataset of this tool, e.g. {foreign[0]}",
+            field="--output",
+            remedy="name an empty or a new folder.",
+        )
+
+
+def _is_dataset(root: Path) -> bool:
+    try:
+        manifest = read_json(root / "manifest.json")
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("generator") == "prefixcache"
 
 
 def _sweep(root: Path) -> None:
