@@ -13,7 +13,11 @@ def shown(urls: Sequence[str]) -> list[str]:
     """The addresses without user names, passwords and queries; this process remembers the real ones."""
     result = []
     for url in urls:
-        public = redact(url).partition("?")[0]
+        bare = public = redact(url).partition("?")[0]
+        number = 1
+        while _REAL.get(public, url) != url:  # two addresses that differ in what is not shown stay two
+            number += 1
+            public = f"{bare}#{number}"
         _REAL[public] = url
         result.append(public)
     return result
