@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from prefixcache.engines.endpoint import redact
@@ -13,7 +14,7 @@ def shown(urls: Sequence[str]) -> list[str]:
     """The addresses without user names, passwords and queries; this process remembers the real ones."""
     result = []
     for url in urls:
-        bare = public = redact(url).partition("?")[0]
+        bare = public = re.split(r"[?#]", redact(url), maxsplit=1)[0]
         number = 1
         while _REAL.get(public, url) != url:  # two addresses that differ in what is not shown stay two
             number += 1

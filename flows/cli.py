@@ -18,9 +18,12 @@ from flows.commands.report import report
 from flows.commands.run import run
 from flows.commands.serve import serve
 from flows.commands.validate import validate
+from flows.signals import end_on_sigterm
+from flows.usage import Commands
 
 app = typer.Typer(
     name="prefixcache",
+    cls=Commands,
     help="Request datasets whose prefix-cache hit rate is planned and proven, run and explained.",
     no_args_is_help=True,
     add_completion=False,
@@ -57,6 +60,7 @@ for command in (init, plan, generate, validate, inspect, reorder, run, report, e
 
 def main() -> None:
     """Console script."""
+    end_on_sigterm()
     _check_packages()
     app()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -14,31 +15,67 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from flows.signals import signal_of
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError
+from prefixcache.help.messages import error_text, finding_of, say
+from prefixcache.help.words import LANGUAGES, Language
 
 DEBUG_VARIABLE = "PREFIXCACHE_DEBUG"
 # Where stdout is no terminal, lines are as long as they are.
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 err = Console(stderr=True, highlight=False)
+_language: Language = "en"
+_printed = False
+"""Whether stdout has its JSON object."""
+
+
+def begin(language: str) -> None:
+    """A command line starts: nothing is printed yet, and errors are told in ``language``, if it is known."""
+    global _language, _printed
+    _language = next((known for known in LANGUAGES if known == language), "en")
+    _printed = False
 
 
 def emit_json(value: Any) -> None:
     """One JSON object on stdout."""
+    global _printed
+    _printed = True
     sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n")
     sys.stdout.flush()
 
 
 def warn(messages: Iterator[str] | tuple[str, ...] | list[str]) -> None:
     for message in messages:
-        err.print(f"[yellow]warning:[/] {_plain(message)}", soft_wrap=True)
+        text = _plain(finding_of(message, _language))
+        err.print(f"[yellow]{say('warning', _language)}[/] {text}", soft_wrap=True)
 
 
 def fail(error: PrefixCacheError, *, as_json: bool = False, report: dict[str, Any] | None = None) -> NoReturn:
     """One clear message, and the error's exit code."""
-    if as_json:
-        emit_json((report or {}) | {"error": {"message": error.message, **error.context()}})
-    err.print(f"[red]error:[/] {_plain(str(error))}", soft_wrap=True)
+    if as_json and not _printed:
+        _emit_error(type(error).__name__, error.exit_code, error.as_json(), report)
+    text = _plain(error_text(error, _language))
+    err.print(f"[red]{say('error', _language)}[/] {text}", soft_wrap=True)
     raise typer.Exit(error.exit_code)
+
+
+def interrupted(number: int, *, as_json: bool = False, again: str = "again.afresh") -> NoReturn:
+    """A signal ended the command: exit code 128 + its number.
+
+    Args:
+        number: of the signal.
+        again: key of the words that say what the same command does when it is called again.
+    """
+    name = signal.Signals(number).name
+    if as_json and not _printed:
+        told = PrefixCacheError(f"interrupted by {name}", remedy=say(again, "en"))
+        _emit_error("Interrupted", 128 + number, told.as_json())
+    err.print(f"[yellow]{say('interrupted', _language, signal=name)}[/] {say(again, _language)}", soft_wrap=True)
+    raise typer.Exit(128 + number)
+
+
+def _emit_error(kind: str, exit_code: int, error: dict[str, Any], report: dict[str, Any] | None = None) -> None:
+    emit_json((report or {}) | {"error": {"type": kind, **error}, "exit_code": exit_code})
 
 
 def _plain(text: str) -> str:
@@ -46,17 +83,17 @@ def _plain(text: str) -> str:
 
 
 @contextmanager
-def reporting_errors(*, as_json: bool = False) -> Iterator[None]:
-    """The product's errors as one message; what nobody foresaw without a wall of text."""
+def reporting_errors(*, as_json: bool = False, again: str = "again.afresh") -> Iterator[None]:
+    """The product's errors as one message; what nobody foresaw without a wall of text.
+
+    ``again``: key of the words that say what the command does when it is called again after an interruption.
+    """
     try:
         yield
     except PrefixCacheError as error:
         fail(error, as_json=as_json)
     except (typer.Exit, typer.Abort):
         raise
-    except KeyboardInterrupt:
-        err.print("[yellow]interrupted[/]; the same command again goes on where it stopped.")
-        raise typer.Exit(130) from None
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         fail(EnvironmentFailure(what, remedy="check the path, its permissions and the free space."), as_json=as_json)
@@ -68,6 +105,11 @@ def reporting_errors(*, as_json: bool = False) -> Iterator[None]:
             remedy=f"this is a defect; please report it with the traceback that {DEBUG_VARIABLE}=1 shows.",
         )
         fail(unforeseen, as_json=as_json)
+    except BaseException as error:
+        number = signal_of(error)
+        if number is None:
+            raise
+        interrupted(number, as_json=as_json, again=again)
 
 
 @contextmanager

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file that describes the dataset.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the dataset.")]
+
+
+def named_folder(text: str) -> Path:
+    """An empty name would mean the current folder, and its files be taken for a dataset's."""
+    if not text.strip():
+        raise typer.BadParameter("no folder is named; name one, or `.` for the current one")
+    return Path(text)
+
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder of the dataset.", parser=named_folder, metavar="PATH")
+]
 TokenizerOption = Annotated[
     str | None, typer.Option("--tokenizer", help="Folder or hub name; replaces tokenizer.path of the file.")
 ]

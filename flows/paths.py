@@ -13,8 +13,11 @@ def local_path(value: str, field: str) -> Path:
     """The path as it is.
 
     Raises:
-        InputError: a relative path in a deployment's run: a worker works in a folder of its own and deletes it.
+        InputError: no name, or a relative path in a deployment's run: a worker works in a folder of its own and
+            deletes it.
     """
+    if not value.strip():
+        raise InputError("no path is named", field=field, remedy="name one, or `.` for the current folder.")
     path = Path(value).expanduser()
     if not path.is_absolute() and runtime.deployment.id:
         raise InputError(

@@ -15,7 +15,7 @@ from flows.failures import plain_failure
 from flows.figures import publish_figures
 from flows.paths import local_path
 from flows.results import value_of
-from prefixcache.engines.http import Connection
+from prefixcache.engines.http import IDLE_S, Connection, Timeouts
 from prefixcache.errors import PrefixCacheError
 from prefixcache.load.options import RunOptions
 from tasks.build_report import build_report
@@ -39,6 +39,7 @@ def run(
     insecure: bool = False,
     ca_file: str | None = None,
     proxy: str | None = None,
+    timeout: float = IDLE_S,
     language: Literal["en", "zh"] = "en",
 ) -> Any:
     """Run a dataset against a server and compare target, design and measurement.
@@ -59,6 +60,7 @@ def run(
         insecure: Take any TLS certificate of the server.
         ca_file: PEM file of the authorities that signed its certificate.
         proxy: Forward proxy, without credentials.
+        timeout: Seconds to wait for the next byte of an answer; a whole request may take three times as long.
         language: Language of the HTML report.
     """
     try:
@@ -74,6 +76,7 @@ def run(
             variant_dataset=Path(variant_dataset) if variant_dataset else None,
             allow_residue=allow_residue,
             overwrite=overwrite,
+            timeouts=Timeouts.of(timeout),
             connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),
         )
         value_of(run_benchmark(local_path(dataset, "dataset"), folder, options, return_state=True))

@@ -138,6 +138,9 @@ if TYPE_CHECKING:
     from prefixcache.pipeline import (
         generate_prefix_cache_dataset as generate_prefix_cache_dataset,
     )
+    from prefixcache.stages.probe_tokenizer import (
+        probe_frame as probe_frame,
+    )
     from prefixcache.stages.stage import (
         InProcess as InProcess,
     )
@@ -201,6 +204,7 @@ _ROOMS = {
         "DatasetGenerationResult",
         "generate_prefix_cache_dataset",
     ),
+    "prefixcache.stages.probe_tokenizer": ("probe_frame",),
     "prefixcache.stages.stage": ("InProcess",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

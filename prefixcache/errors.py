@@ -5,6 +5,13 @@ Every error carries the place it happened and what the user can do about it, so 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# The places of an error that RFC 3.4.3 asks for, in the order they are shown in.
+PLACES = ("stage", "dataset_id", "request_id", "group", "retry_count", "field", "remedy")
+
 
 class PrefixCacheError(Exception):
     """Base of all errors a user may see.
@@ -15,6 +22,7 @@ class PrefixCacheError(Exception):
         remedy: what the user can do, in one sentence.
         stage: stage of the pipeline, e.g. ``plan_lengths``.
         dataset_id, request_id, group: where there is one.
+        retry_count: how often it was tried again before; None where nothing is ever tried again.
     """
 
     exit_code = 1
@@ -29,6 +37,7 @@ class PrefixCacheError(Exception):
         dataset_id: str | None = None,
         request_id: str | None = None,
         group: str | None = None,
+        retry_count: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -38,14 +47,24 @@ class PrefixCacheError(Exception):
         self.dataset_id = dataset_id
         self.request_id = request_id
         self.group = group
+        self.retry_count = retry_count
 
-    def context(self) -> dict[str, str]:
-        """The non-empty places, ready for JSON."""
-        names = ("stage", "dataset_id", "request_id", "group", "field", "remedy")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def context(self) -> dict[str, Any]:
+        """The places that are known."""
+        return {name: value for name in PLACES if (value := getattr(self, name)) is not None}
+
+    def as_json(self) -> dict[str, Any]:
+        """The message and every place; null where there is none."""
+        return {"message": self.message, **{name: getattr(self, name) for name in PLACES}}
+
+    def located(self, **places: Any) -> None:
+        """Fill in places that are not known yet; those nearest to the cause were filled in first and stay."""
+        for name, value in places.items():
+            if getattr(self, name) is None:
+                setattr(self, name, value)
 
     def __str__(self) -> str:
-        where = ", ".join(f"{k} {v}" for k, v in self.context().items() if k not in ("field", "remedy"))
+        where = ", ".join(f"{k} {v}" for k, v in self.context().items() if k not in ("field", "remedy") and v != 0)
         text = f"{self.field}: {self.message}" if self.field else self.message
         if where:
             text = f"[{where}] {text}"
@@ -57,8 +76,18 @@ class PrefixCacheError(Exception):
         return (_rebuild, (type(self), self.message, self.context()))
 
 
-def _rebuild(cls: type[PrefixCacheError], message: str, context: dict[str, str]) -> PrefixCacheError:
+def _rebuild(cls: type[PrefixCacheError], message: str, context: dict[str, Any]) -> PrefixCacheError:
     return cls(message, **context)
+
+
+@contextmanager
+def locating(**places: Any) -> Iterator[None]:
+    """Errors raised inside are told where they happened, as far as they do not know better."""
+    try:
+        yield
+    except PrefixCacheError as error:
+        error.located(**places)
+        raise
 
 
 class VerdictError(PrefixCacheError):

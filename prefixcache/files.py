@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
 JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -25,6 +27,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, path)
+    except OSError as error:
+        if error.filename is None:  # a full disk is noticed by a write, which does not know the name
+            error.filename = str(path)
+        raise
+    except Exception as error:
+        # Polars words a refused write as an error of its own.
+        if refused := _OS_ERROR.search(str(error)):
+            number = int(refused[1])
+            raise OSError(number, os.strerror(number), str(path)) from error
+        raise
     finally:
         aside.unlink(missing_ok=True)
 

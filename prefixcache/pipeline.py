@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from prefixcache.config import PrefixCacheDatasetConfig
-from prefixcache.errors import VerdictError
+from prefixcache.errors import VerdictError, locating
 from prefixcache.files import read_json
 from prefixcache.logs import log, percent
 from prefixcache.stages.build_masters import BUILD_MASTERS
-from prefixcache.stages.build_shards import BUILD_SHARDS
+from prefixcache.stages.build_shards import BUILD_SHARDS, shard_files
 from prefixcache.stages.check_collisions import CHECK_COLLISIONS
 from prefixcache.stages.job import Job
+from prefixcache.stages.owned import take_over, withdraw
 from prefixcache.stages.plan_lengths import PLAN_LENGTHS
 from prefixcache.stages.plan_prefixes import PLAN_PREFIXES
 from prefixcache.stages.probe_tokenizer import PROBE_TOKENIZER
-from prefixcache.stages.publish import MANIFEST, PUBLISH
+from prefixcache.stages.publish import PUBLISH
 from prefixcache.stages.record import Recorded, keeping_context
 from prefixcache.stages.repair import Inputs, build_and_prove
 from prefixcache.stages.simulate import SIMULATE
 from prefixcache.stages.stage import InProcess, Runner
 from prefixcache.stages.tokenize_sources import TOKENIZE_SOURCES
 from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
-from prefixcache.stages.verdict_on_collisions import describe, refused
-from prefixcache.stages.workspace import WORK, exclusive
+from prefixcache.stages.verdict_on_collisions import describe, first_colliding, refused
+from prefixcache.stages.workspace import MANIFEST, REFUSED, exclusive, is_dataset, output_folder
 from prefixcache.version import GENERATOR_VERSION
 
 STAGES = (
@@ -72,30 +72,35 @@ class DatasetGenerationResult:
 
 
 def generate_prefix_cache_dataset(
-    config: PrefixCacheDatasetConfig, output: Path, runner: Runner | None = None
+    config: PrefixCacheDatasetConfig, output: Path | str, runner: Runner | None = None
 ) -> DatasetGenerationResult:
     """Plan, build, prove and publish a dataset into ``output``.
 
     Args:
         config: the configuration.
-        output: folder of the dataset; files of an earlier one there are replaced.
+        output: folder of the dataset; files of an earlier one there are replaced once the first of the new ones can
+            be built. Files that this tool did not write stay.
         runner: who runs the stages; default: this process.
 
     Raises:
         InputError, EnvironmentFailure: nothing is published.
-        VerdictError: the target cannot be reached and must be (only validation_report.json is written), or the built
+        VerdictError: the target cannot be reached and must be (only the report is written, an earlier
+            dataset stays), or the built
             dataset failed its proof (no manifest is written).
     """
-    root = output.resolve()
-    job = Job.of(config)
+    root = output_folder(output)
+    with locating(stage="config", dataset_id=config.dataset_id):
+        job = Job.of(config)
     log("config").info("dataset %s: configuration %s", config.dataset_id, job.fingerprint(content_only=False)[:16])
     recorded = Recorded(runner or InProcess())
-    with exclusive(root), keeping_context(root, job, recorded):
+    known = locating(dataset_id=config.dataset_id, retry_count=0)
+    with exclusive(root), keeping_context(root, job, recorded), known:
         return _generate(job, root, recorded)
 
 
 def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     config = job.config
+    (root / REFUSED).unlink(missing_ok=True)
     frame = runner.call(PROBE_TOKENIZER, root, job)
     lengths = runner.call(PLAN_LENGTHS, root, job, frame)
     plan = runner.call(PLAN_PREFIXES, root, job, frame, lengths)
@@ -103,41 +108,41 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     _log_plan(figures)
     if not is_good(figures["status"]) and config.validation.on_failure == "error":
         report = write_failed_plan(root, job, plan)
-        _withdraw(root)
+        if not is_dataset(root):
+            withdraw(root)
         raise _refused(job, report)
-    _retire(root, job)
     corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
     masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
+    if not _remade(root, job):
+        take_over(root, shard_files(root, plan))
     proven = build_and_prove(runner, root, job, Inputs(frame, plan, corpus, masters))
     shards = proven.shards
     verdict = runner.call(VALIDATE, root, job, plan, corpus, shards, proven.collisions, proven.certificate)
     report = read_json(verdict.path(root))
     _log_proof(report)
     if not _proven(report):
-        (root / MANIFEST).unlink(missing_ok=True)
+        take_over(root, ())
         if refused(report["collisions"]):
-            _withdraw(root)
-            raise _collided(job, report["collisions"])
+            first = first_colliding(root, shards, proven.collisions)
+            withdraw(root)
+            raise _collided(job, report["collisions"], *first)
         raise VerdictError(
             f"the dataset is not what was planned: {report['reason']}",
             stage="validate",
             dataset_id=config.dataset_id,
             remedy="see validation_report.json; please report it, this is a defect of the generator or the tokenizer.",
         )
-    runner.call(PUBLISH, root, job, corpus, masters, shards, verdict)
+    runner.call(PUBLISH, root, job, corpus, proven.masters, shards, verdict)
     return DatasetGenerationResult(root, report)
 
 
-def _retire(root: Path, job: Job) -> None:
-    """Take back the manifest of another dataset before its files are replaced: half of each must not look whole."""
-    path = root / MANIFEST
+def _remade(root: Path, job: Job) -> bool:
+    """The folder holds the very dataset that is being made: its files are replaced by equal ones."""
     try:
-        manifest = read_json(path)
-        same = manifest["config"] == job.identity and manifest["generator_version"] == GENERATOR_VERSION
+        manifest = read_json(root / MANIFEST)
+        return bool(manifest["config"] == job.identity and manifest["generator_version"] == GENERATOR_VERSION)
     except (OSError, ValueError, KeyError, TypeError):
-        same = False
-    if not same:
-        path.unlink(missing_ok=True)
+        return False
 
 
 def _log_plan(figures: dict[str, Any]) -> None:
@@ -170,24 +175,18 @@ def _proven(report: dict[str, Any]) -> bool:
     )
 
 
-def _collided(job: Job, result: dict[str, Any]) -> VerdictError:
+def _collided(job: Job, result: dict[str, Any], request_id: str | None, group: str | None) -> VerdictError:
     return VerdictError(
         describe(result),
         field="suffix.collision_detection.on_collision",
         stage="check_collisions",
         dataset_id=job.config.dataset_id,
-        request_id=next(iter(result["requests"]), None),
+        request_id=request_id,
+        group=group,
+        retry_count=result["max_retries"],
         remedy="use longer inputs, fewer requests or a larger source, or write on_collision: accept_with_warning to "
         "get the dataset with the hits that the simulator finds.",
     )
-
-
-def _withdraw(root: Path) -> None:
-    """A refused target leaves no dataset behind, not even an earlier one that would be taken for this one."""
-    for name in (MANIFEST, "data.jsonl", "request_metadata.jsonl", "warmup.jsonl", "tokenizer.json"):
-        (root / name).unlink(missing_ok=True)
-    for folder in ("shards", WORK):
-        shutil.rmtree(root / folder, ignore_errors=True)
 
 
 def _refused(job: Job, report: dict[str, Any]) -> VerdictError:

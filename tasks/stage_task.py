@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prefect import Task, task
+from prefect.runtime import task_run
 from prefect.states import Failed
 
 from prefixcache.artifact import Artifact
@@ -45,7 +46,7 @@ def stage_task(
             return run(root, job, *inputs)
         except PrefixCacheError as error:
             # A returned state is a failure without a traceback in the log: the message says what the user needs.
-            error.stage = error.stage or stage.name
+            error.located(stage=stage.name, dataset_id=job.config.dataset_id, retry_count=task_run.run_count - 1)
             return Failed(message=str(error), data=error)
 
     return stage_body

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests.support.prefect_home import throw_away_home
+
 # Before anything imports Prefect: its records go to a folder of this test run, and nothing is reported anywhere.
-os.environ.setdefault("PREFECT_HOME", tempfile.mkdtemp(prefix="prefixcache-prefect-"))
+if "PREFECT_HOME" not in os.environ:  # workers of pytest-xdist inherit it from the process that started them
+    os.environ["PREFECT_HOME"] = str(throw_away_home())
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

@@ -28,9 +28,21 @@ APART = {
     ),
     "prefixcache.engines": ("prefixcache.load", "prefixcache.report"),
     "prefixcache.load": ("prefixcache.report", "prefixcache.reference"),
+    "prefixcache.schemas": (
+        "prefixcache.workload",
+        "prefixcache.cache",
+        "prefixcache.content",
+        "prefixcache.dataset",
+        "prefixcache.stages",
+        "prefixcache.engines",
+        "prefixcache.report",
+        "prefixcache.reference",
+    ),
     "prefixcache": ("tasks", "flows", "prefect"),
     "tasks": ("flows",),
 }
+# The roof: the RFC's interface stands on all rooms, and only the package's face may show it.
+ROOF, FACE = "prefixcache.api", "prefixcache.__init__"
 
 
 def imported_names(path: Path) -> set[str]:
@@ -65,6 +77,10 @@ def wrong_arrows() -> list[str]:
                 for name in sorted(imported_names(path)):
                     if any(inside(name, other) for other in forbidden):
                         wrong.append(f"{path.relative_to(ROOT)} imports {name}, which {room} must not know")
+            if inside(module, "prefixcache") and not inside(module, ROOF) and module != FACE:
+                for name in sorted(imported_names(path)):
+                    if inside(name, ROOF):
+                        wrong.append(f"{path.relative_to(ROOT)} imports {name}, which stands above it")
     return wrong
 
 

@@ -20,6 +20,9 @@ def test_no_arrow_points_the_wrong_way() -> None:
         ("prefixcache/reference/x.py", "def f():\n    from prefixcache.workload import plan\n"),
         ("tasks/x.py", "import flows.cli\n"),
         ("prefixcache/content/x.py", "import tasks.runner as r\n"),
+        ("prefixcache/report/x.py", "from prefixcache.api.objects import RequestPlan\n"),
+        ("prefixcache/pipeline.py", "import prefixcache.api\n"),
+        ("prefixcache/schemas/x.py", "from prefixcache.dataset import manifest\n"),
     ],
 )
 def test_a_wrong_arrow_is_found(place: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

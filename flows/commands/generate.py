@@ -29,7 +29,7 @@ def generate(
     as_json: AsJson = False,
 ) -> None:
     """Build a dataset whose prefix-cache hit rate is planned and proven to the token."""
-    with reporting_errors(as_json=as_json):
+    with reporting_errors(as_json=as_json, again="again.afresh" if no_prefect else "again.resume"):
         chosen = language_of(lang)
         from prefixcache.config import load_config
 
@@ -109,5 +109,8 @@ def _figures(report: dict[str, Any], lang: Chosen) -> str:
 def _written_report(output: Path) -> dict[str, Any] | None:
     from prefixcache.files import read_json
 
-    path = output / "validation_report.json"
-    return read_json(path) if path.is_file() else None
+    for name in ("refused_validation_report.json", "validation_report.json"):  # the first beside an earlier dataset
+        if (output / name).is_file():
+            report: dict[str, Any] = read_json(output / name)
+            return report
+    return None

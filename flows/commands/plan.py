@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -12,7 +12,18 @@ from flows.options import AsJson, Config, Language, Settings, Sources, Tokenizer
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
 
+if TYPE_CHECKING:
+    from prefixcache.config import PrefixCacheDatasetConfig
+    from prefixcache.workload.frame import Frame
+
 ASSUMPTION = say("plan.assumption", "en")
+Probe = Annotated[
+    bool,
+    typer.Option(
+        "--probe-tokenizer",
+        help="Load the tokenizer and count what it, the chat template and prompt.system put around every text.",
+    ),
+]
 
 
 def plan(
@@ -20,28 +31,40 @@ def plan(
     tokenizer: TokenizerOption = None,
     source: Sources = None,
     settings: Settings = None,
+    probe: Probe = False,
     lang: Language = "en",
     as_json: AsJson = False,
 ) -> None:
     """Plan a dataset and print its figures; exit 1 if the target cannot be reached."""
     with reporting_errors(as_json=as_json):
         chosen = language_of(lang)
-        from prefixcache.config import load_config
+        from prefixcache.config.load import NO_TOKENIZER, load_config
         from prefixcache.workload.plan import plan_dataset
         from prefixcache.workload.plan_report import FAIL, plan_report
+        from prefixcache.workload.shape import NO_FRAME
 
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=settings or ())
-        warn(loaded.warnings)
-        report = plan_report(loaded.config, plan_dataset(loaded.config))
-        report["assumptions"] = [ASSUMPTION]
-        report["warnings"] = list(loaded.warnings)
+        warnings = [text for text in loaded.warnings if probe or text != NO_TOKENIZER]
+        warn(warnings)
+        frame = _probed(loaded.config) if probe else NO_FRAME
+        report = plan_report(loaded.config, plan_dataset(loaded.config, frame=frame))
+        report["assumptions"] = [] if probe else [ASSUMPTION]
+        report |= {"head_tokens": frame.head, "tail_tokens": frame.tail} if probe else {}
+        report["warnings"] = warnings
         if as_json:
             emit_json(report)
         else:
             show_plan(report, chosen)
-            err.print(f"[dim]{say('plan.assumption', chosen)}[/]", soft_wrap=True)
+            key = "plan.frame" if probe else "plan.assumption"
+            err.print(f"[dim]{say(key, chosen, head=frame.head, tail=frame.tail)}[/]", soft_wrap=True)
         if report["status"] == FAIL:
             raise typer.Exit(1)
+
+
+def _probed(config: PrefixCacheDatasetConfig) -> Frame:
+    from prefixcache.stages.probe_tokenizer import probe_frame  # loads transformers
+
+    return probe_frame(config)
 
 
 def show_plan(report: dict[str, Any], lang: Chosen = "en") -> None:

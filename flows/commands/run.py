@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 from flows.console import emit_json, err, out, reporting_errors, warn
-from flows.options import AsJson, DatasetFolder, Language, NoPrefect
+from flows.options import AsJson, DatasetFolder, Language, NoPrefect, named_folder
 from prefixcache.errors import InputError
 from prefixcache.help.messages import language_of, say
 
@@ -27,7 +27,14 @@ def run(
         list[str] | None, typer.Option("--metrics-url", help="Metrics page; default /metrics of each URL. Repeatable.")
     ] = None,
     run_dir: Annotated[
-        Path | None, typer.Option("--run-dir", "-r", help="Folder of the run; default outputs/run_NNN.")
+        Path | None,
+        typer.Option(
+            "--run-dir",
+            "-r",
+            help="Folder of the run, new, empty or that of an earlier run; default outputs/run_NNN.",
+            parser=named_folder,
+            metavar="PATH",
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model name; default the server's first.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight; default the dataset's.")] = None,
@@ -52,6 +59,14 @@ def run(
     proxy: Annotated[
         str | None, typer.Option("--proxy", help="Forward proxy; those of the environment are not used.")
     ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout",
+            help="Seconds to wait for the next byte of an answer before its request fails; a whole request may take "
+            "three times as long.",
+        ),
+    ] = 300.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
     prefill_tps: Annotated[
         float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
@@ -64,12 +79,13 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a dataset and put target, design and measurement side by side. Exit 1 if requests failed."""
-    with reporting_errors(as_json=as_json):
+    with reporting_errors(as_json=as_json, again="again.run"):
         check_language(lang)
         reach = {"insecure": insecure, "ca_file": ca_file, "proxy": proxy}
         if dry_run:
             rates = {"assumed_prefill_tps": prefill_tps, "assumed_decode_tps": decode_tps}
-            _dry_run(dataset, url, concurrency, gating, rates, reach, as_json, lang)
+            chosen = {"metrics_urls": tuple(metrics_url or ()), "model": model, "send": send, **rates}
+            _dry_run(dataset, url, concurrency, gating, chosen, reach, as_json, lang)
             return
         report = execute(
             dataset,
@@ -86,6 +102,7 @@ def run(
             variant_dataset=variant_dataset,
             allow_residue=allow_residue,
             overwrite=overwrite,
+            timeout=timeout,
             reach=reach,
             language=lang,
         )
@@ -116,17 +133,22 @@ def execute(
     metrics_urls: list[str],
     language: str,
     reach: dict[str, Any] | None = None,
+    timeout: float = 300.0,
     **choices: Any,
 ) -> dict[str, Any]:
     """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report.
 
     ``reach``: ``insecure, ca_file, proxy``, how servers are reached.
     """
-    from prefixcache.engines.http import Connection
+    from prefixcache.engines.http import Connection, Timeouts
     from prefixcache.load.options import RunOptions
 
     connection = Connection(**(reach or {}))
-    options = RunOptions(urls=tuple(urls), metrics_urls=tuple(metrics_urls), connection=connection, **choices)
+    deadlines = Timeouts.of(timeout)
+    options = RunOptions(
+        urls=tuple(urls), metrics_urls=tuple(metrics_urls), connection=connection, timeouts=deadlines, **choices
+    )
+    choices["timeout"] = timeout  # the flow makes its own deadlines of it
     with run_progress(quiet=quiet) as progress:
         if no_prefect:
             from prefixcache.load.run import run_benchmark
@@ -218,7 +240,7 @@ def _dry_run(
     urls: list[str],
     concurrency: int | None,
     gating: str | None,
-    rates: dict[str, Any],
+    chosen: dict[str, Any],
     reach: dict[str, Any],
     as_json: bool,
     lang: str = "en",
@@ -234,7 +256,7 @@ def _dry_run(
             concurrency=concurrency,
             gating=gating,  # type: ignore[arg-type]
             connection=Connection(**reach),
-            **rates,
+            **chosen,
         ),
     )
     if as_json:

@@ -7,22 +7,31 @@ from typing import Annotated
 import typer
 
 from flows.console import reporting_errors
+from prefixcache.errors import InputError
+
+MOST_TPS = 1e12
 
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one and prints it.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one and prints it.")] = 8000,
     tokenizer: Annotated[str, typer.Option(help="Folder, hub name, or `embedded`.")] = "embedded",
     block_size: Annotated[int, typer.Option(min=1, help="Tokens per KV-cache block.")] = 16,
     num_blocks: Annotated[int, typer.Option(min=2, help="KV-cache blocks per DP rank.")] = 100_000,
     dp: Annotated[int, typer.Option(min=1, help="DP ranks, each with a cache of its own.")] = 1,
-    prefill_tps: Annotated[float, typer.Option(min=0, help="Prompt tokens computed per second; 0 = at once.")] = 0,
-    decode_tps: Annotated[float, typer.Option(min=0, help="Output tokens per second and request; 0 = at once.")] = 0,
-    max_model_len: Annotated[int, typer.Option(min=1, help="Longest prompt plus output, tokens.")] = 131_072,
+    prefill_tps: Annotated[
+        float, typer.Option(min=0, max=MOST_TPS, help="Prompt tokens computed per second; 0 = at once.")
+    ] = 0,
+    decode_tps: Annotated[
+        float, typer.Option(min=0, max=MOST_TPS, help="Output tokens per second and request; 0 = at once.")
+    ] = 0,
+    max_model_len: Annotated[int, typer.Option(min=2, help="Longest prompt plus output, tokens.")] = 131_072,
     model: Annotated[str, typer.Option(help="Name the server gives its model.")] = "reference",
 ) -> None:
     """Serve the reference engine: an OpenAI-compatible server with a real block cache and simulated compute."""
     with reporting_errors():
+        if not model.strip():
+            raise InputError("is empty", field="--model", remedy="write a name.")
         from prefixcache.reference.server import EngineOptions
         from prefixcache.reference.server import serve as run_server
 

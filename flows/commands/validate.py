@@ -8,7 +8,7 @@ import typer
 
 from flows.console import emit_json, out, reporting_errors
 from flows.options import AsJson, DatasetFolder, Language
-from prefixcache.help.messages import language_of, named, note_of, say
+from prefixcache.help.messages import finding_of, language_of, named, note_of, say
 
 
 def validate(
@@ -38,7 +38,7 @@ def validate(
                 mark = "[green]✓[/]" if check["ok"] else "[red]✗[/]"
                 out.print(f"{mark} {named('check', check['name'], chosen)}  [dim]{note_of(check, chosen)}[/]")
                 for problem in check.get("problems", []):
-                    out.print(f"    {problem}", soft_wrap=True, markup=False)
+                    out.print(f"    {finding_of(problem, chosen)}", soft_wrap=True, markup=False)
                 hidden = check.get("problem_count", 0) - len(check.get("problems", []))
                 if hidden > 0:
                     out.print(f"    {say('validate.more', chosen, count=hidden)}")

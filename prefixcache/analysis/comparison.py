@@ -45,6 +45,8 @@ REQUESTS_NOT_SENT = "requests_not_sent"
 WARMUP_FAILED = "warmup_failed"
 COUNTERS_PARTIAL = "counters_partial"
 COUNTERS_MISSING = "counters_missing"
+COUNTERS_FEWER = "counters_fewer"
+COUNTERS_MORE = "counters_more"
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def compare_pass(run: RunDirectory, name: str) -> dict[str, Any]:
         "total_hit_rate": entry.get("total_hit_rate"),
         "client_cached_tokens": client["cached_tokens"],
         "client_hit_ratio": plain(ratio(client["cached_tokens"], tokens)),
-        "incomplete": _incomplete(run, name, requests, entry, found),
+        "incomplete": _incomplete(run, name, requests, entry, found) or _uncovered(found, client),
         "missing": missing,
         "requests": requests,
         "warmup": _warmup(run, name),
@@ -166,6 +168,14 @@ def _incomplete(
     elif entry.get("status", "complete") != "complete":
         reasons.append(COUNTERS_PARTIAL)
     return reasons
+
+
+def _uncovered(found: Measured, client: dict[str, Any]) -> list[str]:
+    """Of a pass that is whole otherwise: counters that saw other tokens than were sent measure something else."""
+    queries, sent = found.queries, client["sent_tokens"]
+    if queries is None or queries == sent:
+        return []
+    return [COUNTERS_FEWER if queries < sent else COUNTERS_MORE]
 
 
 def _warmup(run: RunDirectory, name: str) -> dict[str, int]:

@@ -33,12 +33,15 @@ def client_view(rows: pl.DataFrame) -> dict[str, Any]:
     """The second witness: cached tokens as the answers' usage states them.
 
     ``cached_tokens`` is null as soon as one planned request has no figure. The ``known_*`` keys sum over those that
-    have one, with the designed hits of the very same requests beside them.
+    have one, with the designed hits of the very same requests beside them. ``sent_tokens``: prompt tokens of what was
+    sent, as the answers' usage counts them, else as planned.
     """
+    sent = rows.filter(pl.col("sent_s").is_not_null())
     known = rows.filter(pl.col("cached_tokens").is_not_null())
     total = int(known["cached_tokens"].sum())
     return {
         "cached_tokens": total if known.height == rows.height else None,
+        "sent_tokens": int(sent.select(pl.coalesce("prompt_tokens", "input_len")).to_series().sum()),
         "known_requests": known.height,
         "known_cached_tokens": total if known.height else None,
         "known_expected_tokens": int(known["expected"].sum()) if known.height else None,

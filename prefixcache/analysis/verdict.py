@@ -1,4 +1,4 @@
-"""The verdict on a pass or a run: exact, within the RFC's range, deviating, incomplete or polluted (RFC 3.3.21)."""
+"""The verdict on a pass or a run: exact, in range, misfit, deviating, incomplete or polluted (RFC 3.3.21)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any, Literal
 from prefixcache.analysis.ratios import stated
 from prefixcache.analysis.rundir import RunDirectory
 
-Code = Literal["exact", "within_range", "deviates", "polluted", "incomplete"]
-CODES: tuple[Code, ...] = ("exact", "within_range", "deviates", "polluted", "incomplete")
+Code = Literal["exact", "within_range", "misfit", "deviates", "polluted", "incomplete"]
+CODES: tuple[Code, ...] = ("exact", "within_range", "misfit", "deviates", "polluted", "incomplete")
 """From the best to the worst: of several passes the worst verdict is the run's."""
+
+MISFITS = ("prefix_caching_off", "block_size", "hit_alignment", "ranks", "kv_capacity")
+"""Evidence that the server is another one than was planned for: then the plan is not what it can be judged by."""
 
 FAILED_DATASET = "FAIL"
 
@@ -68,15 +71,16 @@ def judge_pass(run: RunDirectory, figures: dict[str, Any]) -> dict[str, Any]:
         codes of what was seen in this run and can move hits (RFC 3.3.22), whether or not it did.
     """
     allowed = rfc_range(run, figures["name"])
+    evidence = _evidence(run, figures)
     return {
-        "code": _code(run, figures, allowed),
+        "code": _code(run, figures, allowed, evidence),
         "range": allowed.to_json(),
         "larger_deviation": _larger(figures),
-        "evidence": _evidence(run, figures),
+        "evidence": evidence,
     }
 
 
-def _code(run: RunDirectory, figures: dict[str, Any], allowed: Range) -> Code:
+def _code(run: RunDirectory, figures: dict[str, Any], allowed: Range, evidence: list[str]) -> Code:
     if figures["incomplete"]:
         return "incomplete"
     if figures["residue"]["detected"] or (figures["first_request_hit"] or {}).get("detected"):
@@ -85,7 +89,9 @@ def _code(run: RunDirectory, figures: dict[str, Any], allowed: Range) -> Code:
     dataset_misses = figures["is_target_pass"] and run.validation.get("validation_status") == FAILED_DATASET
     if dataset_misses or runtime is None or abs(runtime) > allowed.limit:
         return "deviates"
-    return "exact" if is_exact(figures) else "within_range"
+    if is_exact(figures):
+        return "exact"
+    return "misfit" if set(MISFITS) & set(evidence) else "within_range"
 
 
 def is_exact(figures: dict[str, Any]) -> bool:
@@ -116,6 +122,7 @@ def _evidence(run: RunDirectory, figures: dict[str, Any]) -> list[str]:
     check = figures["prompt_token_check"] or {}
     seen = {
         "prefix_caching_off": "prefix_caching_off" in warned,
+        "block_size": "block_size_differs" in warned,
         "kv_capacity": "kv_capacity" in warned,
         "evictions": bool(figures["evicted"]),
         "preemptions": bool(figures["preemptions"]),

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from prefixcache.api.objects import CollisionValidationResult, PrefixGroupPlan, RequestPlan, SuffixGenerationResult
-from prefixcache.api.planning import Groups, arrays_of
+from prefixcache.api.planning import Groups, arrays_of, planned_prefixes
 from prefixcache.artifact import Artifact
 from prefixcache.cache.matching.semantics import Matching
 from prefixcache.config import PrefixCacheDatasetConfig, parse_config
@@ -130,11 +130,9 @@ def _config_of(
 def _masters(root: Path, job: Job, groups: Groups) -> tuple[Artifact, Artifact, Artifact]:
     """Plan, corpus and masters of the prefixes in the plan objects, as artifacts of the stages."""
     runner, arrays = InProcess(), arrays_of(groups)
-    if late := [request for request in arrays.requests if request.planned_prefix_len is None]:
-        raise InputError("has no planned prefix", request_id=late[0].request_id, remedy="plan prefixes first.")
+    prefixes = planned_prefixes(arrays.requests)
     frame = read_frame(runner.call(PROBE_TOKENIZER, root, job).path(root))
     order = arrays.order
-    prefixes = np.array([request.planned_prefix_len for request in arrays.requests], dtype=np.int64)
     outputs = np.array([request.output_len for request in arrays.requests], dtype=np.int64)
     branches = number_branches(arrays.groups[order].astype(np.int64), prefixes[order], frame.head)
     none = np.zeros(len(order), dtype=np.int64)

@@ -38,8 +38,9 @@ from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.options import RunOptions
 from prefixcache.load.run import run_benchmark
 from prefixcache.pipeline import DatasetGenerationResult, generate_prefix_cache_dataset
+from prefixcache.stages.owned import remove_stale, sweep_work, take_over
 from prefixcache.stages.stage import Runner
-from prefixcache.stages.workspace import WORK, exclusive
+from prefixcache.stages.workspace import exclusive
 
 
 class MasterPrefixGenerator:
@@ -231,15 +232,13 @@ def _copy(built: Path, output: Path) -> None:
     names = list(read_json(built / "manifest.json")["files"])
     output.mkdir(parents=True, exist_ok=True)
     with exclusive(output):
-        (output / "manifest.json").unlink(missing_ok=True)
-        for name in ("warmup.jsonl", "tokenizer.json"):
-            (output / name).unlink(missing_ok=True)
-        shutil.rmtree(output / "shards", ignore_errors=True)
+        take_over(output, names)
         for name in names:
             (output / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(built / name, output / name)
+        remove_stale(output, names)
         shutil.copyfile(built / "manifest.json", output / "manifest.json")
-    shutil.rmtree(output / WORK, ignore_errors=True)
+    sweep_work(output)
 
 
 class PrefixCacheBenchmarkRunner:

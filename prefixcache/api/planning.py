@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,31 @@ def arrays_of(groups: Groups) -> Arrays:
         np.array([request.planned_dp_id or 0 for request in requests], dtype=np.int32),
         rank,
     )
+
+
+def planned_prefixes(requests: Sequence[RequestPlan]) -> Tokens:
+    """Planned prefixes in tokens, in the order given.
+
+    Raises:
+        InputError: a request has none, or one that leaves it no token of its own: the last one is always computed.
+    """
+    for request in requests:
+        prefix = request.planned_prefix_len
+        place: dict[str, Any] = {
+            "request_id": request.request_id,
+            "group": request.prefix_group_id,
+            "stage": "plan_prefixes",
+        }
+        if prefix is None:
+            raise InputError("is missing", field="planned_prefix_len", remedy="plan prefixes first.", **place)
+        if not 0 <= prefix < request.input_len:
+            raise InputError(
+                f"a prefix of {prefix} tokens does not fit into the request's {request.input_len}",
+                field="planned_prefix_len",
+                remedy=f"plan 0 to {request.input_len - 1} tokens, or a longer request.",
+                **place,
+            )
+    return np.array([request.planned_prefix_len for request in requests], dtype=np.int64)
 
 
 @dataclass(frozen=True)

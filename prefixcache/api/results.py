@@ -21,6 +21,7 @@ from prefixcache.api.objects import (
     RuntimeMetrics,
     ValidationReport,
 )
+from prefixcache.api.planning import planned_prefixes
 from prefixcache.cache.watermark import simulate_cold, simulate_replay, simulate_warm
 from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
@@ -55,18 +56,20 @@ def simulate_prefix_cache_watermarks(
         cache_scope: `global` (also `shared`): one cache; `dp_local`, `instance_local`: one per ``planned_dp_id``.
 
     Raises:
-        InputError: an unknown scope or pass, a request without a planned prefix or group.
+        InputError: an unknown scope or pass, a request without a group or a planned prefix that fits into it.
     """
     if cache_scope not in ("global", "shared", "dp_local", "instance_local"):
         raise InputError(f"{cache_scope!r} is unknown", field="cache_scope", remedy="global, dp_local, instance_local.")
     for request in requests:
-        if request.planned_prefix_len is None or request.prefix_group_id is None:
-            raise InputError("has no planned prefix", request_id=request.request_id, remedy="plan prefixes first.")
+        if request.prefix_group_id is None:
+            raise InputError(
+                "is missing", field="prefix_group_id", request_id=request.request_id, remedy="allocate groups first."
+            )
     local = cache_scope in ("dp_local", "instance_local")
     names = sorted({str(request.prefix_group_id) for request in requests})
     group = np.array([names.index(str(request.prefix_group_id)) for request in requests], dtype=np.int64)
     domains = np.array([request.planned_dp_id or 0 if local else 0 for request in requests], dtype=np.int64)
-    prefixes = np.array([request.planned_prefix_len for request in requests], dtype=np.int64)
+    prefixes = planned_prefixes(requests)
     lengths = np.array([request.input_len for request in requests], dtype=np.int64)
     lanes = group * (int(domains.max(initial=0)) + 1) + domains
     if pass_name == "cold":

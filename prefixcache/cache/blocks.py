@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 U64 = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+BATCH = 1 << 16
 _STREAM = 0x626C6F636B5F6B6579  # names the stream of multipliers; any fixed number does
 
 
@@ -28,6 +30,44 @@ def chained_keys(ids: NDArray[np.int32], unit: int, salt: int = 0) -> U64:
     with np.errstate(over="ignore"):
         places = np.arange(1 + salt * (1 << 32), 1 + salt * (1 << 32) + len(form), dtype=np.uint64)
         return np.cumsum(mix(form ^ mix(places)), dtype=np.uint64)
+
+
+def chained_keys_of_many(ids: NDArray[np.int32], ends: Counts, unit: int, salts: Counts) -> tuple[U64, Counts]:
+    """:func:`chained_keys` of many prompts at once.
+
+    Args:
+        ids: all their token ids, one prompt after the other.
+        ends: where each prompt ends in ``ids``. salts: one per prompt.
+
+    Returns:
+        All keys one prompt after the other, and how many each prompt has.
+    """
+    forms, blocks = block_forms_of_many(ids, ends, unit)
+    last = np.cumsum(blocks)
+    first = last - blocks
+    depth = np.arange(len(forms), dtype=np.int64) - np.repeat(first, blocks)
+    with np.errstate(over="ignore"):
+        places = np.repeat(salts.astype(np.uint64) << np.uint64(32), blocks) + (depth + 1).astype(np.uint64)
+        chain = np.cumsum(mix(forms ^ mix(places)), dtype=np.uint64)
+        before = np.where(first > 0, chain[np.maximum(first - 1, 0)] if len(chain) else np.uint64(0), np.uint64(0))
+        return chain - np.repeat(before, blocks), blocks
+
+
+def block_forms_of_many(ids: NDArray[np.int32], ends: Counts, unit: int) -> tuple[U64, Counts]:
+    """:func:`block_forms` of many prompts, one after the other, and how many blocks each has."""
+    lengths = np.diff(ends, prepend=0)
+    blocks = lengths // unit
+    total = int(blocks.sum())
+    begin = np.repeat(ends - lengths, blocks)
+    depth = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+    starts = begin + depth * unit
+    windows = np.lib.stride_tricks.sliding_window_view(ids, unit) if total else np.zeros((0, unit), dtype=np.int32)
+    forms = np.empty(total, dtype=np.uint64)
+    for at in range(0, total, BATCH):  # the blocks as 64-bit words are four times their size
+        part = windows[starts[at : at + BATCH]].astype(np.uint64)
+        with np.errstate(over="ignore"):
+            forms[at : at + BATCH] = np.einsum("ij,j->i", part + np.uint64(1), _multipliers(unit))
+    return forms, blocks
 
 
 def block_keys(ids: NDArray[np.int32], unit: int) -> U64:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.cache.matching.scattered import scattered_hits
+from prefixcache.cache.keyed import InMemory, KeyRows, OneAfterAnother
+from prefixcache.cache.matching.scattered import Pieces, scattered_hits
 from prefixcache.cache.matching.semantics import CHAINED, Matching
 from prefixcache.cache.trie import leading_hits
 
@@ -19,13 +20,13 @@ Tokens = NDArray[np.int64]
 class KeyedPrompts:
     """Keys and token counts of prompts in arrival order.
 
-    ``keys``: of each prompt's pieces, as the cache's matching semantics name them. ``ends``: token counts at which the
-    pieces end; None where they are leading blocks (``chained_prefix``).
+    ``rows``: chained keys of their leading blocks; None where pieces are found anywhere. ``parts``: those pieces, part
+    by part; the prompts are numbered from 0.
     """
 
-    keys: list[NDArray[np.uint64]]
     lengths: Tokens
-    ends: list[Tokens] | None = None
+    rows: KeyRows | None = None
+    parts: Sequence[Pieces] = ()
 
     @classmethod
     def of(
@@ -39,7 +40,28 @@ class KeyedPrompts:
             keys.append(own)
             ends.append(stops)
             lengths.append(len(ids))
-        return cls(keys, np.array(lengths, dtype=np.int64), None if matching.chained else ends)
+        counts = np.array(lengths, dtype=np.int64)
+        if matching.chained:
+            return cls(counts, InMemory(keys))
+        sizes = np.array([len(own) for own in keys], dtype=np.int64)
+        flat = np.concatenate([np.zeros(0, dtype=np.uint64), *keys])
+        stops = np.concatenate([np.zeros(0, dtype=np.int64), *ends])
+        return cls(counts, None, [Pieces.of(flat, sizes, stops, counts, np.arange(len(counts)))])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def reordered(self, order: Tokens) -> KeyedPrompts:
+        """The same prompts arriving in another order; ``order``: old numbers in the new order. In memory only."""
+        if self.rows is not None:
+            assert isinstance(self.rows, InMemory)
+            return KeyedPrompts(self.lengths[order], InMemory([self.rows.rows[row] for row in order.tolist()]))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        [part] = self.parts
+        prompts = rank[part.prompts]
+        at = np.lexsort((prompts, part.keys))
+        return KeyedPrompts(self.lengths[order], None, [Pieces(part.keys[at], prompts[at], part.tokens[at])])
 
 
 def simulate_pass(name: str, requests: KeyedPrompts, warmup: KeyedPrompts, unit: int, drop: int = 0) -> Tokens:
@@ -50,28 +72,24 @@ def simulate_pass(name: str, requests: KeyedPrompts, warmup: KeyedPrompts, unit:
     Args:
         drop: matched units that the engine throws away again (EAGLE and MTP drop the last one).
     """
-    earlier = {"cold": KeyedPrompts([], requests.lengths[:0]), "hot": warmup, "replay": requests}[name]
-    lengths = np.concatenate([earlier.lengths, requests.lengths])
-    keys = [*earlier.keys, *requests.keys]
-    if requests.ends is None:
-        matched = leading_hits(keys, lengths, unit)[len(earlier.keys) :]
-    else:
-        matched = scattered_hits(keys, [*(earlier.ends or []), *requests.ends], lengths)[len(earlier.keys) :]
+    earlier = {"cold": None, "hot": warmup, "replay": requests}[name]
+    matched = _leading(requests, earlier, unit) if requests.rows is not None else _scattered(requests, earlier)
     hits: Tokens = np.maximum(matched - drop * unit, 0)
     return hits
 
 
-def duplicate_branches(requests: KeyedPrompts, warmup: KeyedPrompts, prefixes: Tokens, unit: int) -> list[int]:
-    """Requests whose first non-shared block another prompt of the domain also has behind the same prefix.
+def _leading(requests: KeyedPrompts, earlier: KeyedPrompts | None, unit: int) -> Tokens:
+    assert requests.rows is not None
+    if earlier is None or earlier.rows is None or not len(earlier):
+        return leading_hits(requests.rows, requests.lengths, unit)
+    rows = OneAfterAnother([earlier.rows, requests.rows])
+    return leading_hits(rows, np.concatenate([earlier.lengths, requests.lengths]), unit)[len(earlier) :]
 
-    Args:
-        prefixes: planned prefix per request, then per warmup prompt, tokens.
-    """
-    keys = [*requests.keys, *warmup.keys]
-    depth = prefixes // unit
-    own = [(row[d], i) for i, (row, d) in enumerate(zip(keys, depth.tolist(), strict=True)) if len(row) > d]
-    if not own:
-        return []
-    values = np.array([key for key, _ in own], dtype=np.uint64)
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return [i for (_, i), many in zip(own, counts[inverse] > 1, strict=True) if many and i < len(requests.keys)]
+
+def _scattered(requests: KeyedPrompts, earlier: KeyedPrompts | None) -> Tokens:
+    before = [] if earlier is None else [_arriving_before(part, len(earlier)) for part in earlier.parts]
+    return scattered_hits([*before, *requests.parts], len(requests))
+
+
+def _arriving_before(part: Pieces, count: int) -> Pieces:
+    return Pieces(part.keys, np.asarray(part.prompts) - count, part.tokens)

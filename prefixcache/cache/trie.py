@@ -11,11 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.cache.keyed import InMemory, KeyRows
+
 U64 = NDArray[np.uint64]
-SLAB = 16  # depths looked at together: bounds the memory
+Counts = NDArray[np.int64]
+SLAB = 8  # depths fetched together: bounds the memory to 64 bytes a prompt
 
 
-def leading_hits(keys: Sequence[U64], lengths: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
+def leading_hits(keys: KeyRows | Sequence[U64], lengths: Counts, unit: int) -> Counts:
     """Hit tokens of each prompt, in arrival order.
 
     Args:
@@ -23,39 +26,55 @@ def leading_hits(keys: Sequence[U64], lengths: NDArray[np.int64], unit: int) -> 
         lengths: tokens per prompt; the last token is always recomputed.
         unit: tokens per block.
 
-    Depth by depth: a prompt hits where its key was first seen at an earlier one. Prompts that share their prefix with
-    no other drop out, so the work is the number of shared blocks, not of all.
+    Depth by depth each prompt has a representative, the earliest one with the same prefix so far, and hits where its
+    key is the representative's. Only prompts that leave theirs are sorted, to find out who goes on with whom. Prompts
+    that share their prefix with no other drop out, so the work is the number of shared blocks, not of all.
     """
-    depth_hits = np.zeros(len(keys), dtype=np.int64)
-    sizes = np.array([len(row) for row in keys], dtype=np.int64)
-    alive = np.arange(len(keys))
-    slab_start = 0
-    while len(alive := alive[sizes[alive] > slab_start]):
-        alive = _walk_slab(_slab(keys, alive, slab_start), sizes - slab_start, alive, depth_hits)
-        slab_start += SLAB
-    capped: NDArray[np.int64] = np.minimum(depth_hits, np.maximum(lengths - 1, 0) // unit)
+    rows = keys if not isinstance(keys, Sequence) else InMemory(keys)
+    sizes = rows.sizes
+    walk = _Walk(sizes)
+    start = 0
+    while len(walk.alive):
+        slab = rows.slab(start, start + SLAB, walk.alive)
+        for depth in range(SLAB):
+            slab = walk.step(slab, depth, start + depth)
+            if not len(walk.alive):
+                break
+        start += SLAB
+    capped: Counts = np.minimum(walk.hits, np.maximum(lengths - 1, 0) // unit)
     return capped * unit
 
 
-def _slab(keys: Sequence[U64], alive: NDArray[np.int64], start: int) -> U64:
-    """Keys at depths [start, start + SLAB), one row per depth; beyond a prompt's end 0."""
-    rows = np.zeros((len(alive), SLAB), dtype=np.uint64)
-    for row, prompt in zip(rows, alive, strict=True):
-        part = keys[prompt][start : start + SLAB]
-        row[: len(part)] = part
-    return np.ascontiguousarray(rows.T)
+class _Walk:
+    """Prompts that still share their prefix with another, and whose it is.
 
+    ``alive``: their numbers, ascending. ``leader``: place in ``alive`` of each one's representative; its own where it
+    is the earliest. ``hits``: leading blocks found so far, per prompt.
+    """
 
-def _walk_slab(
-    slab: U64, sizes: NDArray[np.int64], alive: NDArray[np.int64], depth_hits: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Count hits at the slab's depths; returns the prompts that still share their prefix with another."""
-    places = np.arange(len(alive))
-    for depth, row in enumerate(slab):
-        places = places[sizes[alive[places]] > depth]
-        if not len(places):
-            break
-        _, first, inverse, counts = np.unique(row[places], return_index=True, return_inverse=True, return_counts=True)
-        depth_hits[alive[places[first[inverse] < np.arange(len(places))]]] += 1
-        places = places[counts[inverse] > 1]
-    return alive[places]
+    def __init__(self, sizes: Counts) -> None:
+        self.sizes = sizes
+        self.alive: Counts = np.flatnonzero(sizes > 0)
+        self.leader = np.zeros(len(self.alive), dtype=np.int64)  # with no block yet all prefixes are equal
+        self.hits = np.zeros(len(sizes), dtype=np.int64)
+
+    def step(self, slab: U64, depth: int, place: int) -> U64:
+        """Compare row ``depth`` of the slab, the keys at ``place``; returns the slab of those still alive."""
+        long = self.sizes[self.alive] > place
+        row = slab[depth]
+        # A representative that ends here leads nobody any longer.
+        same = long & long[self.leader] & (row == row[self.leader])
+        leader = np.where(same, self.leader, -1)
+        if len(left := np.flatnonzero(long & ~same)):
+            _, first, inverse = np.unique(row[left], return_index=True, return_inverse=True)
+            leader[left] = left[first[inverse]]
+        follows = long & (leader != np.arange(len(leader)))
+        self.hits[self.alive[follows]] += 1
+        kept = follows.copy()
+        kept[leader[follows]] = True
+        if kept.all():
+            self.leader = leader
+            return slab
+        renumbered = np.cumsum(kept) - 1
+        self.alive, self.leader = self.alive[kept], renumbered[leader[kept]]
+        return slab[:, kept]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -24,10 +26,30 @@ class RuleError(ValueError):
         self.remedy = remedy
 
 
+def of_text(value: str) -> tuple[str, str]:
+    """Why a text where a number is wanted is none, and what to write instead."""
+    digits = "".join(str(unicodedata.decimal(letter, letter)) for letter in value).strip().replace("．", ".")
+    number = f"write {digits}" if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]+)?", digits) else "write a number"
+    if any(letter.isdigit() and not letter.isascii() for letter in value):
+        return "its digits are not 0 to 9", number
+    if re.fullmatch(r"[-+]?0[0-9]+", digits):
+        return "it begins with 0, which some read as octal", f"write {int(digits)}"
+    if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]{1,3}", digits):
+        written = Decimal(digits)
+        short = written == int(written) and written < 1 << 64
+        return "YAML reads it as text", f"write {int(written)}" if short else "write it without an exponent"
+    if re.fullmatch(r"[-+]?[0-9]+(?::[0-9]+)+", digits):
+        return "it looks like a time", "write a number"
+    return ("it is text", f"{number} without quotes") if number != "write a number" else ("it is text", number)
+
+
 def _as_written(value: Any) -> Any:
     """A YAML float such as 0.29 becomes the decimal 0.29, not its binary neighbour."""
     if isinstance(value, bool):
         raise RuleError(f"{value} is not a number", remedy="write a number")
+    if isinstance(value, str) and not value.isascii():
+        why, remedy = of_text(value)
+        raise RuleError(f"{value!r} is not allowed: {why}", remedy=remedy)
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 

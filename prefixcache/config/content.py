@@ -16,6 +16,14 @@ class TokenizerConfig(ConfigModel):
     revision: str | None = None
     trust_remote_code: bool = False
 
+    @model_validator(mode="after")
+    def _named(self) -> TokenizerConfig:
+        if not self.path.strip():
+            raise RuleError(
+                f"{self.path!r} is blank", field="path", remedy="name a folder or a hub name, or write embedded"
+            )
+        return self
+
 
 class PromptConfig(ConfigModel):
     """What stands around every prompt's own text, and in which form prompts are sent."""
@@ -84,8 +92,18 @@ class SourceConfig(ConfigModel):
                     field=given[0],
                     remedy="remove it, or write source: text or gsm8k",
                 )
+        if self.path is not None and not self.path.strip():
+            raise RuleError(f"{self.path!r} is blank", field="path", remedy="name a file or folder, or leave it out")
+        self._check_fields()
         self._check_selection()
         return self
+
+    def _check_fields(self) -> None:
+        for number, name in enumerate(self.fields or ()):
+            if not name.strip():
+                raise RuleError(f"{name!r} is blank", field=f"fields[{number}]", remedy="write the name of a column")
+            if name in (self.fields or ())[:number]:
+                raise RuleError(f"{name!r} stands twice", field=f"fields[{number}]", remedy="name each column once")
 
     def _check_selection(self) -> None:
         listed = self.selection in ("fixed", "fixed_cycle")

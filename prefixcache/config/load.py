@@ -13,10 +13,15 @@ from pydantic import ValidationError
 
 from prefixcache.config.dataset import DEFAULT_BLOCK_SIZE, PrefixCacheDatasetConfig
 from prefixcache.config.messages import one_line, to_input_error
-from prefixcache.errors import InputError
+from prefixcache.errors import InputError, locating
 
 TOP_KEY = "prefix_cache_dataset"
 FILE_FIELDS = (("input_length", "file"), ("output_length", "file"), ("suffix", "path"))
+NO_TOKENIZER = (
+    "no tokenizer is given: the embedded one is used. Its datasets run on the reference engine only; name the server's "
+    "with --tokenizer."
+)
+"""A warning of every command that uses it; `plan` does not."""
 WITHOUT_FILES = ("synthetic", "random_tokens")
 
 
@@ -45,7 +50,20 @@ def load_config(
         InputError: with the field path, what was found and the remedy.
     """
     path = Path(path)
-    raw = _read_yaml(path)
+    with locating(stage="config", dataset_id=name_of(path)):
+        raw = _below_top_key(_read_yaml(path))
+    given = raw.get("dataset_id")
+    with locating(stage="config", dataset_id=given if isinstance(given, str) else name_of(path)):
+        raw = _expand_shorthand({str(key): value for key, value in raw.items()})
+        raw.setdefault("dataset_id", name_of(path))
+        _anchor_paths(raw, path.parent)
+        _apply_flags(raw, tokenizer, sources)
+        for setting in settings:
+            _apply_setting(raw, setting)
+        return LoadedConfig(parse_config(raw), tuple(_warnings(raw)))
+
+
+def _below_top_key(raw: dict[str, Any]) -> dict[str, Any]:
     if TOP_KEY in raw:
         beside = next((key for key in raw if key != TOP_KEY), None)
         if beside is not None:
@@ -60,13 +78,7 @@ def load_config(
                 remedy="write the dataset's keys below it.",
                 stage="config",
             )
-    raw = _expand_shorthand({str(key): value for key, value in raw.items()})
-    raw.setdefault("dataset_id", name_of(path))
-    _anchor_paths(raw, path.parent)
-    _apply_flags(raw, tokenizer, sources)
-    for setting in settings:
-        _apply_setting(raw, setting)
-    return LoadedConfig(parse_config(raw), tuple(_warnings(raw)))
+    return raw
 
 
 def parse_config(raw: dict[str, Any]) -> PrefixCacheDatasetConfig:
@@ -78,7 +90,11 @@ def parse_config(raw: dict[str, Any]) -> PrefixCacheDatasetConfig:
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader that refuses a key written twice: the first one would be lost without a word."""
+    """SafeLoader without the traps of YAML 1.1, and that refuses a key written twice: the first one would be lost.
+
+    `no`, `on`, `off` and dates are text, as in YAML 1.2; so are `010` and `12:30`, where a number is asked for and
+    octal or base 60 was hardly meant.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -95,6 +111,24 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+_UNWANTED = ("bool", "int", "float", "timestamp")
+_WANTED = {
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "int": (r"[-+]?(?:0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)", "-+0123456789"),
+    "float": (
+        r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|\.(?:inf|Inf|INF))"
+        r"|\.(?:nan|NaN|NAN)",
+        "-+0123456789.",
+    ),
+}
+_Loader.yaml_implicit_resolvers = {
+    first: [rule for rule in rules if rule[0].rpartition(":")[2] not in _UNWANTED]
+    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _kind, (_pattern, _firsts) in _WANTED.items():
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", re.compile(rf"^(?:{_pattern})$"), list(_firsts))
+
+
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
@@ -103,9 +137,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot read {path}: {reason}", field="--config", remedy="check the path and its permissions."
         ) from None
-    raw = _parse(text, path.name, "--config")
+    raw = _parse(text, str(path), "--config")
     if not isinstance(raw, dict):
-        raise InputError(f"{path.name} holds no `key: value` lines", field="--config", remedy="see examples/.")
+        raise InputError(f"{path} holds no `key: value` lines", field="--config", remedy="see examples/.")
     return {str(key): value for key, value in raw.items()}
 
 
@@ -201,11 +235,17 @@ def _resolved(name: str, folder: Path, field: str) -> str:
 
 def _apply_flags(raw: dict[str, Any], tokenizer: str | None, sources: Sequence[str]) -> None:
     if tokenizer is not None:
+        if not tokenizer.strip():
+            raise InputError("is empty", field="--tokenizer", remedy="name a folder or a hub name, or `embedded`.")
         block = raw.get("tokenizer")
         kept = block if isinstance(block, dict) else {}
         raw["tokenizer"] = {**kept, "path": tokenizer}
     for source in sources:
-        name, _, location = source.partition("=")
+        name, equals, location = source.partition("=")
+        if equals and not (name.strip() and location.strip()):
+            raise InputError(
+                f"{source!r} is neither NAME nor NAME=PATH", field="--source", remedy="e.g. --source gsm8k=/data/gsm8k."
+            )
         block = raw.get("suffix")
         gone = {"path", "name", "subset", "revision", *(("fields",) if name in WITHOUT_FILES else ())}
         kept = {k: v for k, v in block.items() if k not in gone} if isinstance(block, dict) else {}
@@ -220,6 +260,12 @@ def _apply_setting(raw: dict[str, Any], setting: str) -> None:
         raise InputError(f"{setting!r} is not key=value", field="--set", remedy="e.g. --set target.hit_ratio=0.6.")
     value = _parse(text, f"the value of {setting!r}", "--set")
     key = key.removeprefix(f"{TOP_KEY}.")
+    if not all(part.strip() for part in key.split(".")):
+        raise InputError(
+            f"{one_line(key)!r} is no key: a part of it is empty",
+            field="--set",
+            remedy="write dotted names, e.g. --set target.hit_ratio=0.6.",
+        )
     if key == "target_prefix_ratio":  # the shorthand replaces the whole target
         raw.pop("target", None)
         raw[key] = value
@@ -249,10 +295,7 @@ def _warnings(raw: dict[str, Any]) -> list[str]:
             f"block_size is not given: {DEFAULT_BLOCK_SIZE} is assumed. If the server's differs, the hit rate will too."
         )
     if raw.get("tokenizer") is None:
-        found.append(
-            "no tokenizer is given: the embedded one is used. Its datasets run on the reference engine only; "
-            "name the server's with --tokenizer."
-        )
+        found.append(NO_TOKENIZER)
     routing = raw.get("routing")
     scope = routing.get("cache_scope") if isinstance(routing, dict) else None
     if isinstance(routing, dict) and scope in ("dp_local", "instance_local") and routing.get("dp_size", 1) == 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from decimal import Decimal
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from prefixcache.config.base import RuleError
+from prefixcache.config.base import RuleError, of_text
 from prefixcache.errors import InputError
 
 # What to do, by pydantic's error type; {name} is filled from the error's context.
@@ -39,8 +40,13 @@ REMEDIES = {
     "string_pattern_mismatch": "use letters, digits, '.', '_' and '-', starting with a letter or digit, at most 100",
     "model_type": "write a block of `key: value` lines",
     "model_attributes_type": "write a block of `key: value` lines",
+    "string_too_short": "write at least {min_length} letter",
+    "string_too_long": "write at most {max_length} letters",
     "too_short": "give at least {min_length} entry",
 }
+
+NUMBERS = ("int_type", "int_parsing", "decimal_type", "decimal_parsing")
+BLOCKS = ("model_type", "model_attributes_type")
 
 
 def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> InputError:
@@ -70,10 +76,44 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     else:
         remedy = REMEDIES.get(kind, "correct the value").format_map(_Missing(context))
         message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed"
+        if why := _why(kind, value, "uniform" in _modes(parent, path)):
+            message, remedy = f"{message}: {why[0]}" if why[0] else message, why[1]
     others = list(dict.fromkeys(_path(f["loc"], model, raw)[0] for f in findings if f is not first))
     if others := [other for other in others if other and other != path]:
         message += f" (also wrong: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''})"
-    return InputError(message, field=path or None, remedy=remedy.rstrip(".") + ".", stage="config")
+    return InputError(
+        message,
+        field=path or None,
+        remedy=remedy.rstrip(".") + ".",
+        stage="config",
+        group=_group_of(path, raw),
+    )
+
+
+def _why(kind: str, value: Any, is_length: bool) -> tuple[str, str] | None:
+    """A reason and a better remedy for values that look right to the one who wrote them."""
+    if kind in NUMBERS and isinstance(value, str):
+        why, remedy = of_text(value)
+        return why, REMEDIES[kind] if remedy == "write a number" else remedy
+    if kind in NUMBERS and isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
+        return "it is a decimal number", f"write {int(value)}"
+    if kind in BLOCKS and is_length:
+        block = "a block of `key: value` lines such as {mode: uniform, min: 100, max: 4096}"
+        why, remedy = of_text(value) if isinstance(value, str) else ("", "")
+        return why, f"{remedy if remedy.startswith('write ') else 'write a number of tokens'}, or {block}"
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return "it is a number, a text is wanted" if not isinstance(value, bool) else "", "put it in quotes"
+    return None
+
+
+def _group_of(path: str, raw: Any) -> str | None:
+    """The id of the prefix group that a field belongs to."""
+    found = re.match(r"prefix\.groups\[(\d+)\]", path)
+    try:
+        group = raw["prefix"]["groups"][int(found[1])]["id"] if found else None
+    except (KeyError, IndexError, TypeError):
+        return None
+    return group if isinstance(group, str) else None
 
 
 def one_line(key: str) -> str:

@@ -100,13 +100,8 @@ class Assembler:
         words_retry, samples_retry, steps = self.repairs.numbers(rows.index)
         keys = self.keys.requests(rows.group, rows.index, retry + words_retry)
         samples_keys = self.keys.requests(rows.group, rows.index, retry + samples_retry)
-        head_len, tail_len = len(self.framing.head), len(self.framing.tail)
-        at_root = rows.prefix <= head_len
-        first, second, crowded = self._branch_words(rows, at_root)
-        begin = np.maximum(rows.prefix, head_len)
-        own = rows.length - begin - tail_len
-        divergence = np.minimum(np.where(crowded, max(self.block, 2), self.block), own)
-        suffix = own - divergence
+        first, second, crowded = self._branch_words(rows, rows.prefix <= len(self.framing.head))
+        divergence, suffix = self._parts(rows, crowded)
         runs = [] if safe_only else self._suffixes(rows, suffix, samples_keys)
         lead, tail = self.framing.prompt_of("").encode(), np.array(self.framing.tail, dtype=np.int32)
         seams = self.alphabet.seams
@@ -125,6 +120,21 @@ class Assembler:
                 samples = self._write_suffix(pen, words, *runs[i], int(rows.group[i]), keys[i])
             pen.put(tail, b"")
             yield Prompt(np.concatenate(pen.ids), pen.joined(), planned, rest, samples, retry)
+
+    def refuse_small_source(self, rows: Rows) -> None:
+        """Would every suffix find its text? Asked for all prompts before any is built.
+
+        Raises:
+            EnvironmentFailure: the source is smaller than a suffix.
+        """
+        _, _, crowded = self._branch_words(rows, rows.prefix <= len(self.framing.head))
+        self._suffixes(rows, self._parts(rows, crowded)[1], self.keys.requests(rows.group, rows.index, 0))
+
+    def _parts(self, rows: Rows, crowded: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Tokens of each divergence block and suffix."""
+        own = rows.length - np.maximum(rows.prefix, len(self.framing.head)) - len(self.framing.tail)
+        divergence = np.minimum(np.where(crowded, max(self.block, 2), self.block), own)
+        return divergence, own - divergence
 
     def _leave_master(self, pen: _Pen, group: int, prefix: int, words: Array) -> Array:
         """Write the shared prefix; returns the words that are still to be written."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from prefixcache.content.mixing import combine, pick
 from prefixcache.content.seams import Seams
 from prefixcache.content.synthetic import SENTENCE_SLOTS
-from prefixcache.errors import VerdictError
+from prefixcache.errors import InputError
 
 Array = NDArray[np.int64]
 _MULTIPLIERS = 64
@@ -41,15 +41,16 @@ class Alphabet:
         """Everyday words open the masters, in an order that depends on the key.
 
         Raises:
-            VerdictError: more groups than words.
+            InputError: more groups than words.
         """
         opening = seams.opening
         total = len(opening)
         if groups >= total:
-            raise VerdictError(
-                f"{groups} prefix groups, but the tokenizer has only {total} words that can tell them apart",
+            raise InputError(
+                f"{groups} prefix groups, but the tokenizer has only {total} safe words that can tell them apart",
                 field="prefix.groups",
-                remedy="use fewer groups or a larger tokenizer.",
+                remedy=f"use {total - 1} groups or fewer, or a tokenizer with a larger vocabulary.",
+                stage="build_masters",
             )
         pool = np.arange(opening.common if opening.common > groups else total)
         masters = pool[np.argsort(combine(key, pool), kind="stable")[:groups]]

@@ -123,12 +123,19 @@ def build_corpus(
     order = sample_order(config, source, seed, where)
     for at in range(0, len(order), BATCH):
         pieces.add([(source.ids[i], source.samples[i]) for i in order[at : at + BATCH]])
+    if not source.samples:
+        raise InputError(
+            "the source is empty: it has no sample with text",
+            field=f"{where}.source",
+            remedy="use a source with text, or check suffix.fields.",
+            stage="tokenize_sources",
+        )
     if not pieces.ids:
         raise InputError(
-            "no usable sample: the source is empty, or every sample holds a special token or characters that the "
-            "tokenizer does not know",
+            f"no usable sample: each of the {len(source.samples)} samples holds the text of a special token, or "
+            "characters that the tokenizer does not know or does not keep apart",
             field=f"{where}.source",
-            remedy="use another source.",
+            remedy="use another source, or another tokenizer.",
             stage="tokenize_sources",
         )
     used = set(pieces.numbers)

@@ -58,8 +58,10 @@ class Masters:
         text = (folder / "master_text.bin").read_bytes()
         bounds = table[table[:, 0] < 0][:, 1:]
         masters, begin, at = [], 0, 0
+        cuts_of = table[table[:, 0] >= 0]  # sorted by group
+        edges = np.searchsorted(cuts_of[:, 0], np.arange(len(bounds) + 1))
         for group, (end, stop) in enumerate(bounds.tolist()):
-            own = table[table[:, 0] == group]
+            own = cuts_of[edges[group] : edges[group + 1]]
             cuts = dict(zip(own[:, 1].tolist(), own[:, 2].tolist(), strict=True))
             masters.append(Master(ids[begin:end], text[at:stop], cuts))
             begin, at = end, stop

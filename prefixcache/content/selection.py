@@ -131,5 +131,4 @@ def too_small(corpus: Corpus, need: int, where: str = "suffix") -> EnvironmentFa
         "repeating samples",
         field=f"{where}.source",
         remedy="use a larger source or shorter inputs, or write allow_repeat: true.",
-        stage="build_shards",
     )

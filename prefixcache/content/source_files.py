@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +15,17 @@ from prefixcache.content.hub import quiet_hub
 from prefixcache.errors import EnvironmentFailure, InputError
 
 FOLDER_FILES = ("train.jsonl", "train.parquet")
+MOST_NAMED = 5
+_UNPACK = "unpack it and name the file inside."
+_FORMATS = (
+    (b"PAR1", "a Parquet file", "give it the ending .parquet."),
+    (b"\x1f\x8b", "packed with gzip", _UNPACK),
+    (b"BZh", "packed with bzip2", _UNPACK),
+    (b"\xfd7zXZ\x00", "packed with xz", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", _UNPACK),
+    (b"PK\x03\x04", "a ZIP or Excel file", "unpack it, or save the table as .csv."),
+)
+"""First bytes, format, remedy."""
 KINDS = ".jsonl, .parquet, .csv or .txt"
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 
@@ -31,22 +43,26 @@ def read_rows(path: Path, *, where: str = "suffix", gsm8k: bool = False) -> Iter
     if path.is_dir():
         found = [path / name for name in FOLDER_FILES if (path / name).is_file()]
         if not found:
-            raise _unreachable(f"the folder {path.name} holds no {FOLDER_FILES[0]}", where, gsm8k)
+            raise _unreachable(f"the folder {path.name} holds {_content(path)}, no {FOLDER_FILES[0]}", where, gsm8k)
         path = found[0]
     if not path.is_file():
         raise _unreachable(f"{path.name} does not exist", where, gsm8k)
     try:
+        _refuse_other_format(path, where)
         return _parsed(path)
     except OSError as error:
         raise _unreachable(f"{path.name}: {error.strerror}", where, gsm8k) from None
-    except (orjson.JSONDecodeError, pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        kind = {".parquet": "Parquet", ".csv": "CSV", ".txt": "UTF-8 text"}.get(path.suffix.lower(), "JSON Lines")
+    except (_BadLine, pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path.name} is not {kind}: {_place(error)}",
+            f"{path.name} is not {_kind_of(path)}: {_place(error)}",
             field=f"{where}.path",
             remedy=f"give a {KINDS} file.",
             stage="tokenize_sources",
         ) from None
+
+
+def _kind_of(path: Path) -> str:
+    return {".parquet": "Parquet", ".csv": "CSV", ".txt": "UTF-8 text"}.get(path.suffix.lower(), "JSON Lines")
 
 
 def _parsed(path: Path) -> Iterable[Any]:
@@ -59,13 +75,52 @@ def _parsed(path: Path) -> Iterable[Any]:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").strip()
         parts = _BLANK_LINES.split(text)
         return parts if len(parts) > 1 else text.splitlines()
-    return [orjson.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+    lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
+    return [_loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+class _BadLine(ValueError):
+    """A line that is no JSON; its message has no text of it."""
+
+
+def _loaded(line: bytes, number: int) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        reason = error.msg.partition(": line ")[0].splitlines()[0][:100]
+        raise _BadLine(f"line {number}, column {error.colno}: {reason}") from None
+
+
+def _content(folder: Path) -> str:
+    names = sorted(path.name + ("/" if path.is_dir() else "") for path in folder.iterdir())
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more if names else "nothing"
+
+
+def _refuse_other_format(path: Path, where: str) -> None:
+    """A file whose first bytes tell another format than its name: packed, or Parquet under another name.
+
+    Raises:
+        InputError: with the format and what to do.
+    """
+    with open(path, "rb") as file:
+        begin = file.read(8)
+    found = next((entry for magic, *entry in _FORMATS if begin.startswith(magic)), None)
+    if found is None or path.suffix.lower() == ".parquet":
+        return
+    what, remedy = found
+    raise InputError(
+        f"{path.name} is {what}, not {_kind_of(path)}",
+        field=f"{where}.path",
+        remedy=remedy,
+        stage="tokenize_sources",
+    )
 
 
 def _place(error: Exception) -> str:
     """Where it went wrong, without the text that stands there: it may be private."""
-    if isinstance(error, orjson.JSONDecodeError):
-        return f"{error.msg.splitlines()[0][:100]} (column {error.colno})"
+    if isinstance(error, _BadLine):
+        return str(error)
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
     return type(error).__name__

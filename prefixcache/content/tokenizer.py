@@ -140,7 +140,6 @@ def load_tokenizer(config: TokenizerConfig | None) -> Tokenizer:
             f"the folder {config.path} does not exist",
             field="tokenizer.path",
             remedy="name a folder with tokenizer.json, or a hub name.",
-            stage="tokenize_sources",
         )
     fast = _load(config, where, local)
     backend = getattr(fast, "backend_tokenizer", None)
@@ -172,7 +171,19 @@ def _load(config: TokenizerConfig, where: str, local: bool) -> Any:
         raise kind(
             f"cannot load the tokenizer {config.path}: {reason}",
             field="tokenizer.path",
-            remedy="name a folder that holds tokenizer.json and tokenizer_config.json, or check the hub's name and "
-            "the network.",
-            stage="tokenize_sources",
+            remedy=_missing_package(Path(where))
+            if local
+            else "check the hub's name and the network, or name a folder.",
         ) from None
+
+
+def _missing_package(folder: Path) -> str:
+    """Remedy for a folder that does not load; some formats need packages of their own, which few users need."""
+    if not (folder / "tokenizer.json").is_file():
+        for file, packages in (
+            ("tokenizer.model", ("sentencepiece", "protobuf")),
+            ("tekken.json", ("mistral-common",)),
+        ):
+            if (folder / file).is_file():
+                return f"{file} alone needs the package {' and '.join(packages)}: install it, or add a tokenizer.json."
+    return "name a folder that holds tokenizer.json and tokenizer_config.json."

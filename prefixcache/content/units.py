@@ -11,7 +11,7 @@ import numpy as np
 from prefixcache.content.assembly import Rows, taken_words
 from prefixcache.content.divergence import Alphabet, letters_of
 from prefixcache.content.masters import Masters
-from prefixcache.errors import VerdictError
+from prefixcache.errors import InputError
 
 
 def valid_hit_units(unit: int, head: int, rows: Rows, masters: Masters, alphabet: Alphabet) -> list[int]:
@@ -22,7 +22,7 @@ def valid_hit_units(unit: int, head: int, rows: Rows, masters: Masters, alphabet
         rows: all requests and warmup prompts.
 
     Raises:
-        VerdictError: more requests leave at one node than its unit can tell apart.
+        InputError: more requests leave at one node than its unit can tell apart.
     """
     at_root = rows.prefix <= head
     _, letters = letters_of(alphabet, rows.siblings, at_root, taken_words(alphabet, masters, rows, at_root))
@@ -34,11 +34,13 @@ def valid_hit_units(unit: int, head: int, rows: Rows, masters: Masters, alphabet
     valid = [u for u in valid if not len(places) or int((places % u).max()) + 2 <= u]
     if unit not in valid or bool((rows.siblings > letters * total).any()):
         worst = int(np.argmax(rows.siblings - letters))
-        raise VerdictError(
+        raise InputError(
             f"{rows.siblings[worst]} requests leave their shared prefix at token {max(int(rows.prefix[worst]), head)}, "
-            f"where one hit unit of {unit} tokens leaves room for {letters[worst]} different words only",
-            field="request_count",
-            remedy="use fewer requests, more groups, a larger hit unit or block size, or a larger vocabulary.",
+            f"where one hit unit of {unit} tokens tells no more of them apart than the tokenizer has safe words for "
+            f"that place, {letters[worst]}",
+            field="block_size",
+            remedy=f"write block_size: {2 * unit} or more, fewer requests, or more prefix.groups, or use a tokenizer "
+            "with a larger vocabulary.",
             stage="build_masters",
         )
     return valid

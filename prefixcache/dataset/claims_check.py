@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.dataset.agreement import agreements
 from prefixcache.dataset.contents import DatasetContents
 
 Tokens = NDArray[np.int64]
@@ -24,10 +26,15 @@ def claim_problems(contents: DatasetContents, hits: dict[str, Tokens], figures: 
         figures: recomputed target, designed ratio and deviations.
     """
     problems: list[str] = []
-    for place, name, claimed, found in _claims(contents, hits, figures):
+    for place, name, claimed, found in chain(_claims(contents, hits, figures), agreements(contents)):
         if not _equal(claimed, found):
-            problems.append(f"{place}: {name} is {claimed}, the rows give {found}")
+            problems.append(f"{place}: {name} is {_short(claimed)}, it should be {_short(found)}")
     return problems
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def _equal(claimed: Any, found: Any) -> bool:

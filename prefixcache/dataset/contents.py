@@ -109,7 +109,8 @@ def read_contents(root: Path) -> DatasetContents:
     if not problems and len(ids) != len(metadata):
         problems.append(f"data.jsonl has {len(ids)} rows, request_metadata.jsonl has {len(metadata)}")
     warm = root / "warmup.jsonl"
-    needed = any(row.get("name") == "hot" for row in manifest.get("passes", []))
+    listed = manifest["files"]
+    needed = isinstance(listed, dict) and "warmup.jsonl" in listed
     warmup = _try(problems, "warmup.jsonl", lambda: list(read_jsonl(warm)), []) if needed and warm.exists() else []
     return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems, max_tokens)
 
@@ -145,6 +146,8 @@ def read_manifest(root: Path) -> dict[str, Any]:
         )
     try:
         manifest = read_json(path)
+        if isinstance(manifest, dict):
+            check_version("manifest", manifest, field="--dataset")  # first: another version may have other fields
         for key in ("request_count", "passes", "target", "tokenizer", "files", "hit_unit", "order_digest", "groups"):
             manifest[key]
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
@@ -153,7 +156,6 @@ def read_manifest(root: Path) -> dict[str, Any]:
             field="--dataset",
             remedy="generate the dataset again.",
         ) from None
-    check_version("manifest", manifest, field="--dataset")
     return dict(manifest)
 
 

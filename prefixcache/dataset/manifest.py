@@ -6,10 +6,15 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
+
 from prefixcache.config import PrefixCacheDatasetConfig
+from prefixcache.schemas.versions import VERSIONS
 from prefixcache.version import GENERATOR_VERSION, PACKAGE_VERSION
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = VERSIONS["manifest"]
+DIGESTED_FROM = 2
+"""Schema version from which a manifest holds its own digest."""
 
 
 def order_digest(request_ids: Iterable[str]) -> str:
@@ -24,6 +29,17 @@ def dataset_digest(files: dict[str, dict[str, Any]]) -> str:
     """SHA-256 over the files' names and hashes."""
     lines = "\n".join(f"{name} {entry['sha256']}" for name, entry in sorted(files.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def manifest_digest(manifest: dict[str, Any]) -> str:
+    """SHA-256 of the manifest without its ``manifest_digest``, as JSON with sorted keys and no blanks."""
+    content = {name: value for name, value in manifest.items() if name != "manifest_digest"}
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def sealed(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The manifest with its digest, so that whoever reads it sees whether any of its claims was edited."""
+    return {**manifest, "manifest_digest": manifest_digest(manifest)}
 
 
 def build_manifest(
@@ -47,7 +63,7 @@ def build_manifest(
     """
     within, across = config.order
     framing = corpus["framing"]
-    return {
+    manifest = {
         "schema_version": SCHEMA_VERSION,
         "dataset_id": config.dataset_id,
         "generator": "prefixcache",
@@ -140,6 +156,7 @@ def build_manifest(
         "dataset_digest": dataset_digest(files),
         "config": identity,
     }
+    return sealed(manifest)
 
 
 def _target(config: PrefixCacheDatasetConfig, report: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import orjson
 from numpy.typing import NDArray
 
 from prefixcache.dataset.content_check import status_with_collisions
-from prefixcache.dataset.manifest import dataset_digest, order_digest
+from prefixcache.dataset.manifest import SCHEMA_VERSION, dataset_digest, order_digest, sealed
 from prefixcache.dataset.moved_rows import LineRows, ShardRows, replaced
 from prefixcache.dataset.shards import write_table
 from prefixcache.dataset.simulated import Simulated
@@ -160,6 +160,7 @@ class Rewriter:
         theory = self.manifest["theoretical_result"]
         manifest = {**self.manifest}
         manifest |= {
+            "schema_version": SCHEMA_VERSION,
             "request_order": {**manifest["request_order"], **order},
             "order_digest": order_digest(sent),
             "theoretical_result": {**theory, **{name: report[name] for name in theory if name in report}},
@@ -175,7 +176,7 @@ class Rewriter:
                 "dataset_digest": self.manifest["dataset_digest"],
             },
         }
-        write_json(self.target / "manifest.json", manifest)
+        write_json(self.target / "manifest.json", sealed(manifest))
 
 
 def _fields(simulated: Simulated, manifest: dict[str, Any]) -> dict[str, list[Any]]:

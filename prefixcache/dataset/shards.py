@@ -152,6 +152,15 @@ def read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         yield {name: ids[row] if name == "prompt_token_ids" else plain[name][row] for name in columns}
 
 
+def flat_token_ids(table: pa.Table) -> tuple[np.ndarray[Any, np.dtype[np.int32]], np.ndarray[Any, np.dtype[np.int64]]]:
+    """The ids column as one int32 array, one prompt after the other, and where each prompt ends in it."""
+    column = table["prompt_token_ids"].combine_chunks()
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    begin = int(offsets[0]) if len(offsets) else 0
+    end = int(offsets[-1]) if len(offsets) else 0
+    return column.values.to_numpy()[begin:end], offsets[1:] - begin
+
+
 def token_ids(table: pa.Table) -> list[np.ndarray[Any, np.dtype[np.int32]]]:
     """The ids column as one int32 array per row, views of one buffer."""
     column = table["prompt_token_ids"].combine_chunks()

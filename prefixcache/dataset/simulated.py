@@ -131,12 +131,7 @@ def simulate(
 
     warm = _warm_rows(traits, groups, domains, prefixes, warmup, group_ids)
     matching = Matching.of(traits.rules, traits.unit)
-    requests = KeyedPrompts.of(zip(ids, domains.tolist(), strict=True), traits.unit, matching)
-    requests = KeyedPrompts(
-        [requests.keys[row] for row in order.tolist()],
-        requests.lengths[order],
-        None if requests.ends is None else [requests.ends[row] for row in order.tolist()],
-    )
+    requests = KeyedPrompts.of(zip(ids, domains.tolist(), strict=True), traits.unit, matching).reordered(order)
     warm_ids = list(warmup.ids()) if warmup is not None else []
     lane_prompts = KeyedPrompts.of([(warm_ids[w.row], w.domain) for w in warm], traits.unit, matching)
     certified = {}

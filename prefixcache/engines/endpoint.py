@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit, urlunsplit
+from functools import cache
+from urllib.parse import quote, unquote, unquote_plus, urlsplit, urlunsplit
 
 from prefixcache.errors import InputError
 
@@ -14,7 +16,9 @@ COMPLETIONS = "/v1/completions"
 CHAT_COMPLETIONS = "/v1/chat/completions"
 # A user may paste the full path of any of these; what stands before it is the base.
 KNOWN_PATHS = (CHAT_COMPLETIONS, COMPLETIONS, "/v1", "/metrics")
-_USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
+_USERINFO = re.compile(r"(?<=://)[^/\s]+@")
+# So short a secret is a part of ordinary words too, so it is taken out only where it stands alone.
+SHORT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,13 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must be taken out of texts that may quote this endpoint."""
-        values = tuple(value for pair in self.query.split("&") if len(value := pair.partition("=")[2]) > 3)
-        return (*values, self.authorization.removeprefix("Basic ")) if self.authorization else values
+        """What must be taken out of texts that may quote this endpoint: the user, the password and the token made of
+        them; the query as a whole, its pairs and its values (a query without "=" is a value)."""
+        token = (self.authorization or "").removeprefix("Basic ")
+        pairs = self.query.split("&")
+        values = [value or name for name, _, value in (pair.partition("=") for pair in pairs)]
+        found = (token, *base64.b64decode(token).decode().split(":", 1), self.query, *pairs, *values)
+        return tuple(dict.fromkeys(secret for secret in found if secret))
 
     def url(self, path: str) -> str:
         return f"{self.base}{path}" + (f"?{self.query}" if self.query else "")
@@ -89,23 +97,34 @@ def metrics_location(url: str) -> tuple[Endpoint, str]:
 
 
 def redact(text: str, secrets: Iterable[str | None] = ()) -> str:
-    """Text with known secrets and any ``user:password@`` of a URL replaced."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "[redacted]")
+    """Text with known secrets, in the forms that a server may echo them in, and any ``user:password@`` of a URL
+    replaced."""
+    forms = {form for secret in secrets if secret for form in _forms(secret)}
+    for form in sorted(forms, key=len, reverse=True):  # the longer first: the shorter may be a part of it
+        if len(form) > SHORT:
+            text = text.replace(form, "[redacted]")
+        else:
+            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", "[redacted]", text)
     return _USERINFO.sub("", text)
 
 
+@cache
+def _forms(secret: str) -> frozenset[str]:
+    """A secret as it is, as in a URL, out of a URL, and as in a JSON text."""
+    plain = {secret, unquote(secret), unquote_plus(secret)}
+    coded = {quote(text, safe=safe) for text in plain for safe in ("", "/", "/=&:+,;@!$*'()")}
+    everything = plain | coded | {text.replace("%20", "+") for text in coded}
+    written = {json.dumps(text, ensure_ascii=ascii)[1:-1] for text in everything for ascii in (True, False)}
+    everything |= written | {text.replace("/", "\\/") for text in written}
+    return frozenset(text for text in everything if text)
+
+
 def url_secrets(urls: Iterable[str]) -> tuple[str, ...]:
-    """The parts of URLs that must never be shown: passwords, user names and query values."""
+    """The parts of URLs that must never be shown; of a malformed one nothing is known."""
     found: list[str] = []
     for url in urls:
         try:
-            parts = urlsplit(url)
-            credentials = (parts.username, parts.password)
-        except ValueError:
+            found += parse_endpoint(url).secrets
+        except InputError:
             continue
-        found += [part for part in credentials if part]
-        found += [unquote(part) for part in credentials if part]
-        found += [pair.partition("=")[2] for pair in parts.query.split("&") if len(pair.partition("=")[2]) > 3]
     return tuple(dict.fromkeys(found))

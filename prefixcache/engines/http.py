@@ -21,15 +21,23 @@ from prefixcache.errors import InputError
 # Below the 5 s after which uvicorn closes an idle connection: a POST on a connection that the server is just closing
 # would fail, and a request is never sent twice.
 KEEPALIVE_S = 2.0
+IDLE_S = 300.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Timeouts:
     """Seconds. ``idle``: between two bytes of an answer, the first one included. ``total``: a whole request."""
 
     connect: float = 10.0
-    idle: float = 300.0
-    total: float = 900.0
+    idle: float = IDLE_S
+    total: float = 3 * IDLE_S
+
+    @classmethod
+    def of(cls, idle: float) -> Timeouts:
+        """The deadlines of a user's one figure: a whole request may take three times as long."""
+        if not 0 < idle < float("inf"):
+            raise InputError(f"{idle:g} is no time to wait", field="timeout", remedy="Give seconds above 0.")
+        return cls(min(cls.connect, idle), idle, 3 * idle)
 
     def httpx(self) -> httpx.Timeout:
         return httpx.Timeout(None, connect=self.connect, read=self.idle)
@@ -101,7 +109,7 @@ def failure_kind(error: BaseException) -> str:
 
     The transport maps every lost connection to httpx.ConnectTimeout, so its cause decides.
     """
-    cause = error.__cause__ or error
+    cause = _cause(error)
     if isinstance(cause, (asyncio.TimeoutError, aiohttp.ServerTimeoutError)):
         return "timeout"
     if isinstance(cause, aiohttp.ClientConnectorError):
@@ -111,9 +119,16 @@ def failure_kind(error: BaseException) -> str:
     return "connect" if isinstance(cause, httpx.ConnectError) else "broken"
 
 
+def _cause(error: BaseException) -> BaseException:
+    """What the transport wraps; a deadline of our own is its own cause, not the cancellation that it works by."""
+    return error if isinstance(error, TimeoutError) else error.__cause__ or error
+
+
 def failure_text(error: BaseException) -> str:
     """A short description of an exception of the client."""
-    cause = error.__cause__ or error
+    cause = _cause(error)
+    if isinstance(cause, TimeoutError) and not str(cause):
+        return "no answer in time"
     if isinstance(cause, aiohttp.ClientConnectorError):  # its own text shows the client's inner state
         inner = cause.os_error
         known = os.strerror(inner.errno) if inner.errno and inner.errno > 0 else inner.strerror

@@ -12,7 +12,7 @@ import orjson
 
 from prefixcache.engines.adapter import Adapter, CacheFacts, ResetAnswer
 from prefixcache.engines.endpoint import Endpoint, redact
-from prefixcache.engines.http import failure_text
+from prefixcache.engines.http import failure_kind, failure_text
 from prefixcache.engines.page import MetricsPage
 from prefixcache.errors import EnvironmentFailure
 
@@ -85,6 +85,15 @@ class ResetOutcome:
             "http_status": self.http_status,
             "detail": self.detail,
         }
+
+
+async def reach(client: httpx.AsyncClient, endpoint: Endpoint, api_key: str | None = None) -> None:
+    """Does the server answer at all?
+
+    Raises:
+        EnvironmentFailure: ``/v1/models`` cannot be reached or refuses the key.
+    """
+    await _ask(client, endpoint, "/v1/models", api_key, required=True)
 
 
 async def read_facts(
@@ -160,7 +169,7 @@ async def _reset_once(
         )
     body = response.content
     answer = adapter.reset.judge(response.status_code, body)
-    detail = redact(body[:200].decode("utf-8", "replace"), (api_key, *endpoint.secrets))
+    detail = redact(body.decode("utf-8", "replace"), (api_key, *endpoint.secrets))[:200]
     return ResetOutcome(endpoint.base, answer, response.status_code, detail)
 
 
@@ -175,8 +184,12 @@ async def _ask(
             answer = orjson.loads(response.content)
             return answer if isinstance(answer, dict) else {}
         problem = f"answered HTTP {response.status_code} to {path}"
-    except (httpx.HTTPError, OSError, TimeoutError) as error:
-        problem = f"cannot be reached ({redact(failure_text(error), (api_key, *endpoint.secrets))[:200]})"
+    except TimeoutError:
+        problem = f"took the connection but did not answer {path} within {ASK_TIMEOUT_S:g} s"
+    except (httpx.HTTPError, OSError) as error:
+        why = redact(failure_text(error), (api_key, *endpoint.secrets))[:200]
+        nobody = "nothing listens there: " if failure_kind(error) == "connect" else ""
+        problem = f"cannot be reached ({nobody}{why})"
     except orjson.JSONDecodeError:
         problem = f"answered {path} with something that is not JSON"
     if required:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpx
 
@@ -80,6 +80,8 @@ async def scrape(
     page = parse_page(text, wanted)
     if not page.series and wanted is None:
         raise _failure(f"the metrics page of {shown} holds no metric")
+    if page.warnings:  # they quote the page
+        page = replace(page, warnings=tuple(redact(text, source.secrets) for text in page.warnings))
     return page
 
 

@@ -27,7 +27,8 @@ _FILES = {
         "schema_version dataset_id generator generator_version package_version seed tokenizer block_size hit_unit "
         "request_count input_tokens output_tokens execution_mode target input_length output_length prefix suffix "
         "request_order order_digest routing execution planning collision_detection theoretical_result passes groups "
-        "domains certificate files dataset_digest config prompt hit_drop valid_hit_units sources collision_result"
+        "domains certificate files dataset_digest manifest_digest config prompt hit_drop valid_hit_units sources "
+        "collision_result"
     ),
     "data.jsonl": "request_id prompt prompt_token_ids max_tokens",
     "request_metadata.jsonl": (

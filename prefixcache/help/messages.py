@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from prefixcache.errors import InputError
+from prefixcache.errors import InputError, PrefixCacheError
+from prefixcache.help.chinese import chinese_of
 from prefixcache.help.words import ENVIRONMENT, LANGUAGES, Language
 from prefixcache.help.words_cli import CLI
 
@@ -36,6 +37,23 @@ def named(group: str, code: str, language: Language) -> str:
     """The words for ``group.code``; a code that is not in the table stands for itself."""
     key = f"{group}.{code}"
     return say(key, language) if key in CLI else code
+
+
+def error_text(error: PrefixCacheError, language: Language) -> str:
+    """An error with its places, field and remedy as the terminal shows it; the JSON of it is always English."""
+    if language == "en":
+        return str(error)
+    places = {name: value for name, value in error.context().items() if f"place.{name}" in CLI and value != 0}
+    where = "，".join(f"{say(f'place.{name}', language)} {value}" for name, value in places.items())
+    text = f"{error.field}：{chinese_of(error.message)}" if error.field else chinese_of(error.message)
+    text = f"[{where}] {text}" if where else text
+    remedy = say("remedy", language, text=chinese_of(error.remedy)) if error.remedy else ""
+    return f"{text.rstrip('.。')}。{remedy}" if remedy else text
+
+
+def finding_of(text: str, language: Language) -> str:
+    """A problem that `validate` found, or a warning."""
+    return chinese_of(text) if language == "zh" else text
 
 
 def note_of(check: dict[str, Any], language: Language) -> str:

@@ -7,6 +7,23 @@ CLI: dict[str, tuple[str, str]] = {
     "status.PASS": ("PASS", "PASS（通过）"),
     "status.PASS_WITH_WARNING": ("PASS_WITH_WARNING", "PASS_WITH_WARNING（告警通过）"),
     "status.FAIL": ("FAIL", "FAIL（未通过）"),
+    # Errors, warnings, interruptions
+    "error": ("error:", "错误："),
+    "warning": ("warning:", "警告："),
+    "remedy": ("Remedy: {text}", "处理建议：{text}"),
+    "place.stage": ("stage", "阶段"),
+    "place.dataset_id": ("dataset_id", "数据集"),
+    "place.request_id": ("request_id", "请求"),
+    "place.group": ("group", "Prefix Group"),
+    "place.retry_count": ("retry_count", "重试次数"),
+    "interrupted": ("interrupted by {signal};", "已被 {signal} 中断；"),
+    "again.afresh": ("the same command again starts afresh.", "再次执行同一命令将从头开始。"),
+    "again.run": (
+        "what was answered so far stays in the run's folder (runtime/request_results.jsonl.partial); the same command "
+        "starts the run afresh.",
+        "已完成的请求记录保留在运行目录（runtime/request_results.jsonl.partial）；再次执行同一命令将重新开始。",
+    ),
+    "again.resume": ("the same command again goes on where it stopped.", "再次执行同一命令将从中断处继续。"),
     # generate
     "generate.verdict": (
         "target {target} %, designed {designed} % ({deviation} pp): {hits} of {tokens} input tokens, "
@@ -48,6 +65,10 @@ CLI: dict[str, tuple[str, str]] = {
         "plan needs no tokenizer: it assumes that nothing stands before or after the text (K = t = 0)",
         "plan 不加载 Tokenizer：假设正文前后没有附加 Token（K = t = 0）",
     ),
+    "plan.frame": (
+        "every request begins with {head} tokens and ends with {tail} that are not its own text (BOS, template)",
+        "每条请求开头有 {head} 个、末尾有 {tail} 个不属于正文的 Token（BOS、模板）",
+    ),
     "column.group": ("group", "Prefix Group"),
     "column.requests": ("requests", "请求数"),
     "column.input_tokens": ("input tokens", "输入 Token"),
@@ -66,6 +87,8 @@ CLI: dict[str, tuple[str, str]] = {
         "已重新 Encode {prompts} 条 Prompt，{tokens} Token",
     ),
     "check.digests": ("digests", "文件摘要"),
+    "check.form": ("form", "文件格式"),
+    "check.seal": ("seal", "Manifest 摘要"),
     "check.readable": ("readable", "可读取"),
     "check.shards": ("shards", "分片一致"),
     "check.lengths": ("lengths", "长度"),
@@ -77,6 +100,20 @@ CLI: dict[str, tuple[str, str]] = {
     "check.collisions": ("collisions", "冲突检测"),
     "check.seams": ("seams", "重新 Encode"),
     "check.verdict": ("verdict", "校验结论"),
+    # reorder
+    "reorder.verdict": (
+        "{orders}: target {target} %, designed {designed} % ({deviation} pp): {hits} of {tokens} input tokens",
+        "{orders}：目标命中率 {target} %，数据集理论命中率 {designed} %（偏差 {deviation} 个百分点）："
+        "{tokens} 个输入 Token 中命中 {hits} 个",
+    ),
+    "reorder.without_target": (
+        "{orders}: designed {designed} %: {hits} of {tokens} input tokens",
+        "{orders}：数据集理论命中率 {designed} %：{tokens} 个输入 Token 中命中 {hits} 个",
+    ),
+    "reorder.proof": (
+        "certificate holds over the real token ids in the new order",
+        "按新的发送顺序，理论仿真在真实 Token 上成立",
+    ),
     # run, report
     "run.how": (
         "{execution_mode}, concurrency {concurrency}, gating {gating}",

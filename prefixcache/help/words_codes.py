@@ -34,6 +34,11 @@ STATUSES: dict[str, Words] = {
         "结论：运行实现偏差在 RFC 对该场景的建议范围内。",
         rfc="3.3.21",
     ),
+    "misfit": Words(
+        "Verdict: inside that range, but the server is another one than the dataset was planned for.",
+        "结论：偏差在范围内，但服务端与数据集计划不符。",
+        rfc="3.3.21",
+    ),
     "deviates": Words(
         "Verdict: the runtime deviation is larger than that range.", "结论：运行实现偏差超出建议范围。", rfc="3.3.21"
     ),
@@ -41,7 +46,9 @@ STATUSES: dict[str, Words] = {
         "Verdict: the cache was not empty when a cold pass began.", "结论：冷轮次开始时缓存并非为空。", rfc="4.6"
     ),
     "incomplete": Words(
-        "Verdict: requests failed, or a counter is missing.", "结论：有请求失败或缺少计数器。", rfc="3.4.4"
+        "Verdict: requests failed, or the counters did not see just what was sent.",
+        "结论：有请求失败，或计数器与实际发送不符。",
+        rfc="3.4.4",
     ),
     "complete": Words("Run status: every request was answered.", "运行状态：全部请求成功。", rfc="3.4.4"),
     "partial": Words(
@@ -169,7 +176,25 @@ WARNINGS: dict[str, Words] = {
         "计划所需 KV Cache 超出容量，将发生淘汰。",
         rfc="4.5",
     ),
-    "more_ranks": Words("The server has more DP ranks than the plan.", "服务端 DP 数多于计划。", rfc="2.7"),
+    "more_ranks": Words(
+        "There are more caches (DP ranks or instances) than the plan has.", "缓存（DP 或实例）数多于计划。", rfc="2.7"
+    ),
+    "idle_ranks": Words(
+        "The server has more DP ranks than the plan; the others get no request.",
+        "服务端 DP 数多于计划，多出的 DP 无请求。",
+        rfc="2.7",
+    ),
+    "block_size_differs": Words(
+        "The server's block size is another one than planned.", "服务端 Block Size 与计划不同。", rfc="4.2"
+    ),
+    "metrics_fewer": Words(
+        "Fewer metrics pages than endpoints: the counted tokens must show that they cover all.",
+        "指标页少于端点：需由统计 Token 数证明其覆盖全部端点。",
+        rfc="3.3.18",
+    ),
+    "counters_cover": Words(
+        "The counters saw other prompt tokens than were sent.", "计数器统计的 Prompt Token 与发送的不同。", rfc="3.3.18"
+    ),
     "sent_as_ids": Words(
         "The dataset holds token ids and no exact text: its prompts are sent as ids.",
         "数据集仅含 Token ID，按 ID 发送。",
@@ -202,6 +227,16 @@ CHECKS: dict[str, Words] = {
     ),
     "readable": Words("The files can be parsed and their rows belong together.", "文件可解析且各行相互对应。"),
     "shards": Words("The Parquet rows are the rows of the JSONL files.", "Parquet 与 JSONL 内容一致。"),
+    "form": Words(
+        "Manifest and report have the form that their schemas describe.",
+        "Manifest 与校验报告符合其 Schema。",
+        rfc="3.4.2",
+    ),
+    "seal": Words(
+        "The manifest is as it was written: its digest is that of its content.",
+        "Manifest 自写出后未被修改，其摘要与内容一致。",
+        rfc="3.3.16",
+    ),
     "lengths": Words(
         "Token ids are as many as planned; the parts sum to the length.",
         "Token 数与计划一致，各部分之和等于总长。",

@@ -32,6 +32,11 @@ DATASET: dict[str, Words] = {
         "按发送顺序排列的请求 ID 的 SHA-256：顺序不同即为不同数据集。",
         rfc="3.3.9",
     ),
+    "manifest_digest": Words(
+        "SHA-256 of the manifest without this field, as JSON with sorted keys: an edited claim is found.",
+        "Manifest 除本字段外内容（键排序 JSON）的 SHA-256，可发现任何被修改的声明。",
+        rfc="3.3.16",
+    ),
     "dataset_digest": Words(
         "SHA-256 over the names and hashes of all files.", "全部文件名与 Hash 的 SHA-256。", rfc="3.4.2"
     ),

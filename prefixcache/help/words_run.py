@@ -47,7 +47,7 @@ RUN: dict[str, Words] = {
         rfc="3.4.4",
     ),
     "verdict": Words(
-        "exact, within_range, deviates, polluted or incomplete, with the sentence in both languages.",
+        "exact, within_range, misfit, deviates, polluted or incomplete, with the sentence in both languages.",
         "结论：逐 Token 一致、在建议范围内、偏差超限、存在缓存残留或结果不完整，含中英文说明。",
         rfc="3.3.21",
     ),

@@ -20,6 +20,8 @@ from prefixcache.load.sse import DONE, SSEParser
 
 SendForm = Literal["text", "ids", "chat"]
 MAX_ERROR_CHARS = 300
+# Of an error's body; shortened only after secrets were taken out, since half a secret is not recognised.
+MAX_ERROR_BYTES = 1 << 16
 # Servers that say which rank served a request say it here.
 RANK_HEADER = "x-data-parallel-rank"
 
@@ -144,7 +146,7 @@ class CompletionClient:
             now = time.perf_counter()
             if outcome.first_byte is None:
                 outcome.first_byte = now
-                stray = chunk[:MAX_ERROR_CHARS]
+                stray = chunk[:MAX_ERROR_BYTES]
             for event in parser.feed(chunk):
                 if _take(event, outcome, now) and on_first_token is not None:
                     on_first_token()
@@ -248,7 +250,7 @@ def _message(body: bytes) -> str:
     try:
         data: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return body[:MAX_ERROR_CHARS].decode("utf-8", "replace").strip()
+        return body[:MAX_ERROR_BYTES].decode("utf-8", "replace").strip()
     if isinstance(data, dict):
         error = data.get("error", data)
         found = error.get("message") or error.get("detail") if isinstance(error, dict) else error

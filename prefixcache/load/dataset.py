@@ -11,13 +11,25 @@ import orjson
 
 from prefixcache.dataset.manifest import order_digest
 from prefixcache.errors import InputError
-from prefixcache.files import read_json, read_jsonl, sha256_file
+from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.gate import GATINGS, Gating, Item
-from prefixcache.load.prompts import REGENERATE, Prompt, PromptFile
+from prefixcache.load.prompts import Prompt, PromptFile
+from prefixcache.load.proof import broken, check_files, check_verdict, no_dataset
 
 REORDER = (
     "Restore the files, and write another send order with `prefixcache reorder --dataset D --order X --output E`, "
     "which simulates and proves it again."
+)
+EDITED = f"Edited data makes the plan untrue: generate the dataset again. For another send order: {REORDER}"
+REQUIRED = (
+    "dataset_id",
+    "block_size",
+    "execution_mode",
+    "tokenizer",
+    "request_count",
+    "order_digest",
+    "files",
+    "dataset_digest",
 )
 PASSES = {
     "progressive_prefix_fill": ("cold",),
@@ -94,6 +106,11 @@ class RunDataset:
     @property
     def hit_unit(self) -> int:
         return int(self.manifest.get("hit_unit") or self.block_size)
+
+    @property
+    def valid_hit_units(self) -> frozenset[int]:
+        """Server block sizes at which the design holds; the planned one is always among them."""
+        return frozenset((*(self.manifest.get("valid_hit_units") or ()), self.block_size, self.hit_unit))
 
     @property
     def domains(self) -> int:
@@ -182,13 +199,14 @@ def load_dataset(directory: Path) -> RunDataset:
 
     Raises:
         InputError: not a dataset, an unknown mode, files changed since they were written, or files that disagree.
+        VerdictError: its certificate does not hold, it failed, or its generation did.
     """
     manifest = _manifest(directory)
     names = _passes(manifest)
     rows = list(read_jsonl(_existing(directory, "request_metadata.jsonl")))
     _check_order(rows, manifest)
-    for name in ("data.jsonl", "request_metadata.jsonl", "warmup.jsonl"):
-        _check_digest(directory, name, manifest)
+    check_files(directory, manifest, EDITED)
+    check_verdict(directory, manifest)
     requests = tuple(_planned(n, row, names) for n, row in enumerate(rows))
     prompts = _prompts(directory, "data.jsonl", requests)
     warmup: tuple[Planned, ...] = ()
@@ -198,18 +216,22 @@ def load_dataset(directory: Path) -> RunDataset:
         warmup = tuple(_planned(n, _warmup_row(row, n), ()) for n, row in enumerate(read_jsonl(path)))
         warmup_prompts = _prompts(directory, "warmup.jsonl", warmup)
     if not requests:
-        raise _broken(directory, "request_metadata.jsonl has no request")
+        raise broken(directory, "request_metadata.jsonl has no request")
     return RunDataset(directory, manifest, requests, warmup, prompts, warmup_prompts)
 
 
 def _manifest(directory: Path) -> dict[str, Any]:
+    if not (directory / "manifest.json").is_file():
+        raise no_dataset(directory)
     try:
-        manifest = read_json(_existing(directory, "manifest.json"))
+        manifest = read_json(directory / "manifest.json")
     except orjson.JSONDecodeError:
-        raise _broken(directory, "manifest.json is not JSON") from None
-    missing = [k for k in ("dataset_id", "block_size", "execution_mode") if k not in manifest]
+        raise broken(directory, "manifest.json is not JSON") from None
+    if not isinstance(manifest, dict):
+        raise broken(directory, "manifest.json is not a JSON object")
+    missing = [k for k in REQUIRED if manifest.get(k) is None]
     if missing:
-        raise _broken(directory, f"manifest.json lacks {', '.join(missing)}")
+        raise broken(directory, f"manifest.json lacks {', '.join(missing)}")
     if manifest["execution_mode"] not in PASSES:
         raise InputError(
             f"the execution mode {manifest['execution_mode']!r} cannot be run",
@@ -219,7 +241,7 @@ def _manifest(directory: Path) -> dict[str, Any]:
         )
     gating = (manifest.get("execution") or {}).get("gating")
     if gating is not None and gating not in GATINGS:
-        raise _broken(directory, f"manifest.json names the gating {gating!r}, known are {', '.join(GATINGS)}")
+        raise broken(directory, f"manifest.json names the gating {gating!r}, known are {', '.join(GATINGS)}")
     return cast(dict[str, Any], manifest)
 
 
@@ -231,10 +253,7 @@ def _passes(manifest: dict[str, Any]) -> tuple[str, ...]:
 
 def _check_order(rows: Sequence[dict[str, Any]], manifest: dict[str, Any]) -> None:
     """The order of the files is the order of the report (RFC 3.3.9): another order is another dataset."""
-    claimed = manifest.get("order_digest")
-    if claimed is None:
-        return
-    if order_digest(str(row["request_id"]) for row in rows) != claimed:
+    if order_digest(str(row["request_id"]) for row in rows) != manifest["order_digest"]:
         raise InputError(
             "the requests stand in another order than the one that was simulated and validated (order_digest differs), "
             "so the designed hit ratio is not this order's",
@@ -248,24 +267,8 @@ def _check_order(rows: Sequence[dict[str, Any]], manifest: dict[str, Any]) -> No
 def _existing(directory: Path, name: str) -> Path:
     path = directory / name
     if not path.is_file():
-        raise _broken(directory, f"{name} is missing")
+        raise broken(directory, f"{name} is missing")
     return path
-
-
-def _broken(directory: Path, what: str) -> InputError:
-    return InputError(f"{directory} is not a complete dataset: {what}", field="dataset", remedy=REGENERATE)
-
-
-def _check_digest(directory: Path, name: str, manifest: dict[str, Any]) -> None:
-    entry = (manifest.get("files") or {}).get(name)
-    path = directory / name
-    if entry and path.is_file() and entry.get("sha256") != sha256_file(path):
-        raise InputError(
-            f"{name} was changed after the dataset was written (its sha256 differs from the manifest's)",
-            field="dataset",
-            remedy=f"Edited data makes the plan untrue: generate the dataset again. For another send order: {REORDER}",
-            dataset_id=str(manifest["dataset_id"]),
-        )
 
 
 def _planned(n: int, row: dict[str, Any], passes: Sequence[str]) -> Planned:
@@ -303,9 +306,9 @@ def _prompts(directory: Path, name: str, planned: Sequence[Planned]) -> PromptFi
         expected = planned[count - 1].request_id
         # Parsing each line would take minutes for large sets; the id is normally the first key.
         if not line.startswith(b'{"request_id":' + orjson.dumps(expected)) and _request_id(line) != expected:
-            raise _broken(directory, f"row {count} of {name} is not request {expected!r} of the plan")
+            raise broken(directory, f"row {count} of {name} is not request {expected!r} of the plan")
     if count != len(planned):
-        raise _broken(directory, f"{name} has {count} rows, the plan {len(planned)}")
+        raise broken(directory, f"{name} has {count} rows, the plan {len(planned)}")
     return file
 
 

@@ -80,7 +80,7 @@ def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates
     Prefill is taken as serial within a cache domain, decoding as spread over the requests in flight.
     """
     if rates is None:
-        return {"seconds": None, "assumption": "unknown: neither the server nor the options state its rates"}
+        return {"seconds": None, "assumption": "neither the server nor the options state its rates"}
     seconds = 0.0
     for name in dataset.passes:
         compute: dict[int, int] = defaultdict(int)

@@ -159,6 +159,7 @@ def prompt_token_check(figures: Figures, records: Sequence[RequestRecord]) -> di
     return {
         "planned_tokens": planned,
         "usage_prompt_tokens": usage,
+        "sent_tokens": sum(r.input_len if r.prompt_tokens is None else r.prompt_tokens for r in sent),
         "server_prompt_tokens": None if server is None else round(server),
         "server_query_tokens": queries,
         "server_hit_tokens": hits,

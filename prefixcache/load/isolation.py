@@ -202,8 +202,8 @@ class Isolator:
         bench = self.bench
         prompt = probe_prompt(bench.dataset, await asyncio.to_thread(bench.dataset.prompt, bench.dataset.requests[0]))
         # One rank of several has to answer all three, or the second would miss for want of a cache.
-        page = next(iter((await bench.monitor.snapshot()).pages.values()), None)
-        pinned = page is not None and len(bench.monitor.adapter.engines(page)) > 1
+        pages = (await bench.monitor.snapshot()).pages.values()
+        pinned = any(len(bench.monitor.adapter.engines(page)) > 1 for page in pages)
         target = Target(endpoint, {bench.router.rank_header: "0"} if pinned else {})
 
         async def send(salt: str) -> ProbeAnswer:

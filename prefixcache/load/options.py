@@ -132,7 +132,7 @@ class RunSummary:
     requests: int
     failed_requests: int
     passes: tuple[Mapping[str, Any], ...]
-    warnings: tuple[Mapping[str, str], ...]
+    warnings: tuple[Mapping[str, Any], ...]
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -13,6 +13,7 @@ from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.snapshot import Snapshot
+from prefixcache.errors import PLACES, EnvironmentFailure
 from prefixcache.load.client import CompletionClient
 from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.facts import pass_chain, pass_gating, warm_lanes
@@ -28,6 +29,7 @@ from prefixcache.load.routes import Router
 from prefixcache.load.sender import Sender
 from prefixcache.load.store import RunStore
 from prefixcache.load.troubles import warn_of_pass
+from prefixcache.load.waiting import InFlight
 
 
 @dataclass(slots=True)
@@ -50,9 +52,11 @@ class Bench:
     sent: int = 0
     failed: int = 0
 
-    def warn(self, code: str, message: str, pass_name: str | None = None, **context: str) -> None:
-        """Note something for run.json, once; ``context``: the ``stage``, ``field`` and ``remedy`` of an error."""
-        warning = {"code": code, "message": message} | ({"pass": pass_name} if pass_name else {}) | context
+    def warn(self, code: str, message: str, pass_name: str | None = None, **places: Any) -> None:
+        """Note something for run.json, once; ``places``: those of an error, where somebody has to act (RFC 3.4.3)."""
+        warning: dict[str, Any] = {"code": code, "message": message} | ({"pass": pass_name} if pass_name else {})
+        if places:
+            warning |= dict.fromkeys(PLACES) | {"dataset_id": self.dataset.dataset_id} | places
         if warning not in self.warnings:
             self.warnings.append(warning)
 
@@ -73,6 +77,13 @@ class PassResult:
     chain: dict[str, Any]
 
     @property
+    def counted(self) -> bool:
+        """The counters tell the whole interval of the whole service."""
+        check = self.figures["prompt_token_check"]
+        queries = check["server_query_tokens"]
+        return self.figures["status"] == "complete" and (queries is None or queries >= check["sent_tokens"])
+
+    @property
     def failed(self) -> int:
         return sum(r.status != "ok" for r in (*self.records, *self.warmup))
 
@@ -89,6 +100,7 @@ class PassRunner:
         self.gating = pass_gating(bench.dataset, name, bench.gating)
         self.records: list[RequestRecord] = []
         self.warmup: list[RequestRecord] = []
+        self.in_flight = InFlight()
         self._failed = 0
         self._total = 0
         self.residue = Residue(bench.dataset.requests if name == "cold" else ())
@@ -105,10 +117,13 @@ class PassRunner:
         await self._idle("before the pass")
         isolation = await self.isolator.prepare(self.name)
         self.client = replace(bench.client, salt=isolation.salt)
-        warm = await self._prepare()
+        idle = bench.options.timeouts.idle
+        async with self.in_flight.watched(idle, lambda note: self._waiting("warmup", note)):
+            warm = await self._prepare()
         before = await bench.monitor.snapshot()
         began = time.perf_counter()
-        async with bench.monitor.polling(self.name, began) as usage:
+        watched = self.in_flight.watched(idle, lambda note: self._waiting("measured", note))
+        async with watched, bench.monitor.polling(self.name, began) as usage:
             await self._measure(began, warm, before)
             duration = time.perf_counter() - began
         if usage.error is not None:
@@ -124,6 +139,10 @@ class PassRunner:
         warn_of_pass(bench, self.name, figures, self.records, self.residue)
         chain = {"longest": self.links.longest, "permitted_mean_concurrency": self.links.mean_concurrency}
         return PassResult(self.name, duration, self.records, self.warmup, figures, chain)
+
+    def _waiting(self, phase: str, note: str) -> None:
+        done = len(self.warmup if phase == "warmup" else self.records)
+        self.bench.tell(Progress(self.name, phase, done, self._total, self._failed, note))
 
     def _isolation(self, isolation: PassIsolation) -> dict[str, Any]:
         """For prefix_cache_metrics.json. ``verified``: by measurement; null for a pass that is not cold."""
@@ -179,6 +198,7 @@ class PassRunner:
             await sender.send(requests[:1], "measured", Gates([requests[0].item], "none"))
             if self.records[0].status == "ok":
                 await self._first_by_counters(before)
+            self._stop_at_residue()
             if self.records[0].first_token_s is not None:
                 gates.first_token(0)
             gates.ended(0)
@@ -191,9 +211,31 @@ class PassRunner:
         aggregation = aggregate(self.bench.monitor.adapter, before, after)
         self.residue.first_alone(aggregation.total.delta(Quantity.HITS))
 
+    def _stop_at_residue(self) -> None:
+        """A long run over a cache that is not empty is of no use, whatever the server answered to the reset."""
+        if not self.residue.evidence or self.bench.options.allow_residue:
+            return
+        raise EnvironmentFailure(
+            f"the cache was not empty when the pass {self.name} began: {self.residue.evidence[0]}; the run was stopped",
+            field="isolation",
+            remedy="Restart the server or empty its cache and let nobody else use it, choose --isolation salt, or "
+            "measure anyway with --allow-residue.",
+            stage="run_benchmark",
+            dataset_id=self.bench.dataset.dataset_id,
+        )
+
     def _sender(self, began: float) -> Sender:
         bench = self.bench
-        return Sender(self.contents, self.client, bench.router, bench.concurrency, self.name, began, self._on_record)
+        return Sender(
+            self.contents,
+            self.client,
+            bench.router,
+            bench.concurrency,
+            self.name,
+            began,
+            self._on_record,
+            self.in_flight,
+        )
 
     def _on_record(self, record: RequestRecord) -> None:
         bench = self.bench
@@ -209,6 +251,9 @@ class PassRunner:
             self._check_tokens(record)
             if self.name == "cold":
                 self.residue.see(record)
+                # Behind its gate the first request of a domain is overtaken by none from which it could hit.
+                if self.bench.dataset.domains > 1 and (self.bench.concurrency == 1 or self.gating == "watermark"):
+                    self._stop_at_residue()
 
     def _check_tokens(self, record: RequestRecord) -> None:
         if len(self.records) > CHECKED_PROMPTS or record.status != "ok" or record.prompt_tokens is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -13,14 +13,15 @@ import orjson
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.detect import detect_adapter
 from prefixcache.engines.endpoint import Endpoint, redact
-from prefixcache.engines.server import ServerFacts, read_facts
+from prefixcache.engines.http import failure_text
+from prefixcache.engines.page import MetricsPage
+from prefixcache.engines.server import ServerFacts, reach, read_facts
 from prefixcache.engines.snapshot import MetricsSource, scrape
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.load.dataset import Planned, RunDataset
-from prefixcache.load.facts import kv_tokens_needed
+from prefixcache.load.fit import STAGE, Fit
 from prefixcache.load.prompts import Prompt
 
-STAGE = "preflight"
 CHECKED_PROMPTS = 5
 TOKENIZE_TIMEOUT_S = 60.0
 NO_SUCH_ROUTE = (400, 404, 405, 501)  # servers that have none, or one of another form
@@ -28,128 +29,14 @@ NO_SUCH_ROUTE = (400, 404, 405, 501)  # servers that have none, or one of anothe
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What was found: the adapter, each endpoint's facts, warnings ``(code, text)``, and whether the server's
-    ``/tokenize`` confirmed the token counts (if not, the first answers must)."""
+    """What was found: the adapter, the model to ask for, each endpoint's facts, warnings ``(code, text)``, and whether
+    the server's ``/tokenize`` confirmed the token counts (if not, the first answers must)."""
 
     adapter: Adapter
+    model: str
     servers: tuple[ServerFacts, ...]
     warnings: tuple[tuple[str, str], ...]
     tokens_confirmed: bool
-
-
-@dataclass(slots=True)
-class _Check:
-    """One endpoint against the dataset; each method is one question."""
-
-    dataset: RunDataset
-    server: ServerFacts
-    by_rank: bool
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-
-    def all(self) -> list[tuple[str, str]]:
-        self.tokenizer_allowed()
-        self.block_size()
-        self.context_length()
-        self.capacity()
-        self.ranks()
-        if self.server.cache.prefix_caching is False:
-            self.warnings.append(
-                ("prefix_caching_off", f"{self.server.endpoint} says that prefix caching is switched off")
-            )
-        return self.warnings
-
-    def tokenizer_allowed(self) -> None:
-        if self.dataset.embedded_tokenizer and not self.server.is_reference:
-            raise self._error(
-                "the dataset was built with the embedded tokenizer, which no real model uses, and "
-                f"{self.server.endpoint} is not the reference engine",
-                "tokenizer.path",
-                "Generate the dataset with the served model's tokenizer (--tokenizer PATH), or run it against "
-                "`prefixcache serve`.",
-            )
-
-    def block_size(self) -> None:
-        cache = self.server.cache
-        for unit, what in ((cache.block_size, "block size"), (cache.hit_alignment, "hit alignment")):
-            odd = self._not_divided(unit) if unit else None
-            if odd is None:
-                continue
-            text = (
-                f"a planned prefix of {odd.prefix} tokens is no multiple of the {what} {unit} of {self.server.endpoint}"
-            )
-            if unit == cache.block_size:
-                raise self._error(
-                    text,
-                    "block_size",
-                    f"Generate the dataset with block_size {unit}, or serve with block size {self.dataset.block_size}.",
-                    odd,
-                )
-            self.warnings.append(("hit_alignment", text))
-        if cache.block_size is None:
-            self.warnings.append(
-                ("block_size_unknown", f"{self.server.endpoint} does not state its block size, so it was not compared")
-            )
-
-    def _not_divided(self, unit: int) -> Planned | None:
-        everything = (*self.dataset.requests, *self.dataset.warmup)
-        return next((r for r in everything if r.prefix % unit), None)
-
-    def context_length(self) -> None:
-        limit = self.server.max_model_len
-        if limit is None:
-            return
-        for request in (*self.dataset.requests, *self.dataset.warmup):
-            if request.input_len + request.output_len > limit:
-                raise self._error(
-                    f"a request of {request.input_len} + {request.output_len} tokens is longer than the server's "
-                    f"max_model_len {limit}",
-                    "max_model_len",
-                    f"Set max_model_len: {limit} in the dataset's configuration, or serve with a longer context.",
-                    request,
-                )
-
-    def capacity(self) -> None:
-        capacity = self.server.cache.kv_tokens
-        if capacity is None:
-            return
-        for name in self.dataset.passes:
-            domain, needed = max(kv_tokens_needed(self.dataset, name).items(), key=lambda entry: entry[1])
-            if needed > capacity:
-                self.warnings.append(
-                    (
-                        "kv_capacity",
-                        f"pass {name} needs {needed} KV tokens in cache domain {domain}, {self.server.endpoint} holds "
-                        f"{capacity}: blocks may be evicted before they are hit",
-                    )
-                )
-
-    def ranks(self) -> None:
-        ranks = len(self.server.engines)
-        if self.by_rank and 0 < ranks < self.dataset.domains:
-            raise self._error(
-                f"the dataset plans {self.dataset.domains} cache domains, {self.server.endpoint} has {ranks} DP ranks",
-                "routing.dp_size",
-                f"Serve with --data-parallel-size {self.dataset.domains}, or give one --url for each domain.",
-            )
-        if self.dataset.domains == 1 and ranks > 1:
-            self.warnings.append(
-                (
-                    "more_ranks",
-                    f"the dataset plans one cache, {self.server.endpoint} has {ranks} DP ranks with one each: "
-                    "hits are missed where a group meets several of them",
-                )
-            )
-
-    def _error(self, message: str, name: str, remedy: str, request: Planned | None = None) -> InputError:
-        return InputError(
-            message,
-            field=name,
-            remedy=remedy,
-            stage=STAGE,
-            dataset_id=self.dataset.dataset_id,
-            request_id=request.request_id if request else None,
-            group=request.group if request else None,
-        )
 
 
 async def preflight(
@@ -177,14 +64,27 @@ async def preflight(
         InputError: the server does not fit the plan (block size, context length, tokenizer, ranks).
         EnvironmentFailure: a server or a metrics page cannot be reached.
     """
+    # The servers first: of one that is down the address is wrong or it does not run, not its metrics page.
+    for endpoint in endpoints:
+        await reach(client, endpoint, api_key)
     pages = await asyncio.gather(*(scrape(client, source) for source in sources))
     adapter = detect_adapter(pages[0], sources[0].label)
+    own = own_pages(endpoints, sources)
     servers, warnings = [], [("metrics", text) for page in pages for text in page.warnings]
     confirmed = True
+    fit = Fit(dataset, warnings)
+    for number, source in enumerate(sources):
+        fit.cache(source.label, adapter.cache_facts(pages[number]))
+    fit.caches(
+        [e.base for e in endpoints],
+        {s.label: len(adapter.engines(p)) for s, p in zip(sources, pages, strict=True)},
+        by_rank=by_rank,
+    )
     for number, endpoint in enumerate(endpoints):
-        page = pages[number] if len(pages) == len(endpoints) else pages[0]
+        at = own[number]
+        page = MetricsPage({}) if at is None else pages[at]
         server = await read_facts(client, endpoint, page, adapter, api_key)
-        warnings += _Check(dataset, server, by_rank).all()
+        fit.server(server)
         servers.append(server)
         if model is not None and server.models and model not in server.models:
             raise InputError(
@@ -197,7 +97,21 @@ async def preflight(
         name = model or server.model
         if check_tokens:
             confirmed &= await _compare_tokens(client, endpoint, dataset, name, api_key)
-    return Preflight(adapter, tuple(servers), tuple(warnings), confirmed)
+    chosen = model or servers[0].model
+    if chosen is None:
+        raise EnvironmentFailure(
+            f"{endpoints[0].base} names no model", field="model", remedy="Give --model NAME.", stage=STAGE
+        )
+    return Preflight(adapter, chosen, tuple(servers), tuple(warnings), confirmed)
+
+
+def own_pages(endpoints: Sequence[Endpoint], sources: Sequence[MetricsSource]) -> list[int | None]:
+    """Endpoint by endpoint the number of the metrics page that is its own; None if none is known to be."""
+    if len(endpoints) == len(sources):
+        return list(range(len(endpoints)))
+    labels = [source.label for source in sources]
+    found = [labels.index(e.base) if e.base in labels else None for e in endpoints]
+    return found if len(endpoints) > 1 else [found[0] or 0]
 
 
 async def _compare_tokens(
@@ -225,6 +139,7 @@ async def _tokenize(
     else:
         content = {"prompt": prompt.text, "add_special_tokens": True}
     body = orjson.dumps({"model": model, **content})
+    secrets = (api_key, *endpoint.secrets)
     headers = {"Content-Type": "application/json", **endpoint.headers(api_key)}
     try:
         async with asyncio.timeout(TOKENIZE_TIMEOUT_S):
@@ -241,7 +156,7 @@ async def _tokenize(
         return None
     except (httpx.HTTPError, OSError, TimeoutError) as error:
         raise EnvironmentFailure(
-            f"the server {endpoint.base} broke off while it tokenized ({redact(type(error).__name__, [api_key])})",
+            f"the server {endpoint.base} broke off while it tokenized ({redact(failure_text(error), secrets)})",
             field="url",
             remedy="Check the server's log.",
             stage=STAGE,

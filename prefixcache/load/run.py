@@ -14,7 +14,7 @@ import httpx
 from prefixcache.engines.endpoint import Endpoint, parse_endpoint, url_secrets
 from prefixcache.engines.http import open_client
 from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
-from prefixcache.errors import EnvironmentFailure, InputError, PrefixCacheError
+from prefixcache.errors import InputError, PrefixCacheError
 from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.facts import Rates, plan_facts
@@ -29,6 +29,7 @@ from prefixcache.load.options import (
     SendChoice,
 )
 from prefixcache.load.passes import Bench, PassRunner
+from prefixcache.load.place import check_place, wrong_place
 from prefixcache.load.preflight import Preflight, preflight
 from prefixcache.load.routes import Router
 from prefixcache.load.runfiles import RunFiles
@@ -56,6 +57,8 @@ def run_benchmark(
         InputError: the dataset, the options or the server do not fit together.
         EnvironmentFailure: a server cannot be reached, a disk cannot be written.
     """
+    if not str(run_dir).strip():
+        raise wrong_place("no run directory is named", "Name one, or `.` for the current folder.")
     return asyncio.run(run_benchmark_async(Path(dataset_dir), Path(run_dir), options, progress))
 
 
@@ -109,7 +112,7 @@ async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, A
                 api_key=api_key,
             )
     except PrefixCacheError as error:
-        return {"fits": False, "error": {"message": error.message, **error.context()}, "warnings": []}
+        return {"fits": False, "error": error.as_json(), "warnings": []}
     warnings = [{"code": code, "message": text} for code, text in found.warnings]
     return {"fits": True, "error": None, "warnings": warnings}
 
@@ -132,67 +135,78 @@ class _Run:
         urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
         secrets = (*((api_key,) if api_key else ()), *url_secrets(urls))
         send = send_form(self.dataset, options.send)
-        store = RunStore(
-            self.run_dir,
-            self.dataset.directory,
-            overwrite=options.overwrite,
-            variant_dir=self.variant.directory if self.variant else None,
-        )
-        files = RunFiles(self.dataset, options, store, secrets)
-        files.write("partial")
-        try:
-            async with open_client(options.timeouts, options.connection) as http:
-                bench, found = await self._prepare(http, endpoints, api_key, secrets, files, send)
+        check_place(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
+        async with open_client(options.timeouts, options.connection) as http:
+            sources = _sources(options, endpoints, api_key)
+            router = Router(endpoints, self.dataset)
+            found = await self._preflight(http, endpoints, sources, router, api_key, send)
+            # Only now: a refused run leaves no folder behind.
+            store = RunStore(
+                self.run_dir,
+                self.dataset.directory,
+                overwrite=options.overwrite,
+                variant_dir=self.variant.directory if self.variant else None,
+            )
+            files = RunFiles(self.dataset, options, store, secrets)
+            try:
+                files.write("partial")
+                client = CompletionClient(http, found.model, send, options.timeouts, api_key, secrets)
+                bench = self._bench(http, client, endpoints, sources, router, found, store)
                 isolator = Isolator(bench, self.variant)
                 files.begin(bench, found, isolator)
                 for name in self.dataset.passes:
                     files.add(await PassRunner(bench, name, isolator).run())
-            return files.finish()
-        except BaseException as error:
-            files.abandon(error)
-            raise
+                return files.finish()
+            except BaseException as error:
+                files.abandon(error)
+                raise
 
-    async def _prepare(
+    async def _preflight(
         self,
         http: httpx.AsyncClient,
         endpoints: Sequence[Endpoint],
+        sources: Sequence[MetricsSource],
+        router: Router,
         api_key: str | None,
-        secrets: tuple[str, ...],
-        files: RunFiles,
         send: SendForm,
-    ) -> tuple[Bench, Preflight]:
-        options, dataset = self.options, self.dataset
+    ) -> Preflight:
         if self.progress is not None:
             self.progress(Progress("", "preflight", 0, len(endpoints)))
-        sources = _sources(options, endpoints, api_key)
-        router = Router(endpoints, dataset)
         found = await preflight(
             http,
             endpoints,
             sources,
-            dataset,
-            model=options.model,
+            self.dataset,
+            model=self.options.model,
             by_rank=router.by_rank,
             check_tokens=send != "ids",
             api_key=api_key,
         )
-        model = options.model or found.servers[0].model
-        if model is None:
-            raise EnvironmentFailure(
-                f"{endpoints[0].base} names no model", field="model", remedy="Give --model NAME.", stage="preflight"
-            )
         router.rank_header = found.adapter.rank_header
+        return found
+
+    def _bench(
+        self,
+        http: httpx.AsyncClient,
+        client: CompletionClient,
+        endpoints: Sequence[Endpoint],
+        sources: Sequence[MetricsSource],
+        router: Router,
+        found: Preflight,
+        store: RunStore,
+    ) -> Bench:
+        options, dataset = self.options, self.dataset
         labels = [source.label for source in sources]
         bench = Bench(
             dataset=dataset,
             options=options,
             http=http,
-            client=CompletionClient(http, model, send, options.timeouts, api_key, secrets),
+            client=client,
             endpoints=endpoints,
             metrics_labels=labels if len(labels) == len(endpoints) else [e.base for e in endpoints],
             router=router,
-            monitor=Monitor(http, sources, found.adapter, options.poll_interval, files.store.samples.append),
-            store=files.store,
+            monitor=Monitor(http, sources, found.adapter, options.poll_interval, store.samples.append),
+            store=store,
             concurrency=options.concurrency or dataset.concurrency,
             gating=options.gating or dataset.gating,
             progress=self.progress,
@@ -201,9 +215,9 @@ class _Run:
             bench.warn(code, text)
         for text in router.warnings:
             bench.warn("endpoints", text)
-        if send == "ids" and options.send == "auto":
+        if client.send == "ids" and options.send == "auto":
             bench.warn("sent_as_ids", "the dataset holds token ids and no exact text, so its prompts are sent as ids")
-        return bench, found
+        return bench
 
 
 def send_form(dataset: RunDataset, choice: SendChoice) -> SendForm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -57,7 +58,7 @@ class RunFiles:
 
     def finish(self) -> RunSummary:
         failed = sum(r.failed for r in self.results)
-        whole = all(r.figures["status"] == "complete" for r in self.results)
+        whole = all(r.counted for r in self.results)
         status: RunStatus = "failed" if failed else "complete" if whole else "partial"
         self._write_figures()
         self.store.close(complete=True)
@@ -77,11 +78,13 @@ class RunFiles:
         self.store.close(complete=False)
         interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
         if isinstance(error, PrefixCacheError):
-            what: dict[str, Any] = {"message": error.message, **error.context()}
+            error.located(stage="run_benchmark", dataset_id=self.dataset.dataset_id)
+            what: dict[str, Any] = error.as_json()
         else:
             what = {"message": "interrupted" if interrupted else f"{type(error).__name__}: {error}"}
-        what = {k: redact(str(v), self.secrets) for k, v in what.items()}
-        self.write("partial" if interrupted else "failed", what, finished=True)
+        what = {k: redact(v, self.secrets) if isinstance(v, str) else v for k, v in what.items()}
+        with contextlib.suppress(OSError):  # a disk without room for run.json: the error itself is what matters
+            self.write("partial" if interrupted else "failed", what, finished=True)
 
     def write(self, status: RunStatus, error: dict[str, Any] | None = None, *, finished: bool = False) -> None:
         dataset, bench = self.dataset, self.bench
@@ -107,7 +110,7 @@ class RunFiles:
             },
         )
 
-    def _warnings(self) -> list[dict[str, str]]:
+    def _warnings(self) -> list[dict[str, Any]]:
         return [dict(w) for w in self.bench.warnings] if self.bench else []
 
     def _write_figures(self) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prefixcache.load.client import CompletionClient, Outcome, stopped_outcome
 from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.gate import Gates, Ticket
 from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.routes import Router, Target
+from prefixcache.load.waiting import InFlight
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Sender:
         pass_name: for the records.
         began: ``time.perf_counter`` at the beginning of the pass.
         on_record: takes each record as it is made; what it raises stops the sending.
+        in_flight: is told what was sent and has not ended.
     """
 
     dataset: RunDataset
@@ -33,6 +35,7 @@ class Sender:
     pass_name: str
     began: float
     on_record: Callable[[RequestRecord], None]
+    in_flight: InFlight = field(default_factory=InFlight)
 
     async def send(self, requests: Sequence[Planned], phase: Phase, gates: Gates, start: int = 0) -> None:
         """Send all from number ``start`` on; returns when the last one has ended.
@@ -60,6 +63,7 @@ class Sender:
         waited_from = time.perf_counter()
         ticket = await gates.pass_through(number)
         times = (ready, time.perf_counter() - waited_from)
+        self.in_flight.sent(planned.request_id, target.endpoint.base)
         try:
             outcome = await self.client.complete(prompt, target, lambda: gates.first_token(number))
         except asyncio.CancelledError as error:
@@ -68,6 +72,7 @@ class Sender:
                 self.on_record(self._record(planned, phase, target, ticket, times, stopped))
             raise
         finally:
+            self.in_flight.ended(planned.request_id)
             gates.ended(number)
         self.on_record(self._record(planned, phase, target, ticket, times, outcome))
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
-from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.errors import EnvironmentFailure
 from prefixcache.files import write_json
+from prefixcache.load.place import RESULTS, SAMPLES, WRITTEN, check_place, link_dataset
 
-RESULTS = "request_results.jsonl"
-SAMPLES = "metrics_samples.jsonl"
+REPORTS = ("prefix_cache_report.json", "prefix_cache_report.html")
 
 
 class Appender:
@@ -36,21 +35,32 @@ class Appender:
             self._file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
             self._file.flush()
         except OSError as error:
-            raise EnvironmentFailure(
-                f"{self.partial} cannot be written ({error.strerror or error})",
-                remedy="Free some disk space and run again; the rows so far are kept.",
-                stage="run_benchmark",
-            ) from error
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> EnvironmentFailure:
+        return EnvironmentFailure(
+            f"{self.partial} cannot be written ({error.strerror or error})",
+            remedy="Free some disk space and run again; the rows so far are kept.",
+            stage="run_benchmark",
+        )
 
     def close(self, *, complete: bool) -> None:
-        """Close; a complete file is synced and renamed, another keeps its partial name."""
+        """Close; a complete file is synced and renamed, another keeps its partial name.
+
+        Raises:
+            EnvironmentFailure: the disk refuses what a complete file still needs; of another the rows there are stay.
+        """
         file, self._file = self._file, None
         if file is None:
             return
-        with file:
-            os.fsync(file.fileno())
-        if complete:
-            os.replace(self.partial, self.path)
+        try:
+            with file:
+                os.fsync(file.fileno())
+            if complete:
+                os.replace(self.partial, self.path)
+        except OSError as error:
+            if complete:
+                raise self._refused(error) from error
 
 
 class RunStore:
@@ -63,7 +73,7 @@ class RunStore:
         variant_dir: the second content of the same plan, linked as ``dataset_variant``.
 
     Raises:
-        InputError: the directory holds a finished run, or lies inside the dataset.
+        InputError: the directory holds a finished run or foreign files, or lies inside the dataset.
         EnvironmentFailure: it cannot be written.
     """
 
@@ -72,11 +82,11 @@ class RunStore:
     ) -> None:
         self.run_dir = run_dir
         self.runtime = run_dir / "runtime"
-        _refuse(run_dir, dataset_dir, overwrite)
+        check_place(run_dir, dataset_dir, overwrite=overwrite)
         try:
-            _link_dataset(dataset_dir, run_dir / "dataset", overwrite)
+            link_dataset(dataset_dir, run_dir / "dataset", overwrite=overwrite)
             if variant_dir is not None:
-                _link_dataset(variant_dir, run_dir / "dataset_variant", overwrite)
+                link_dataset(variant_dir, run_dir / "dataset_variant", overwrite=overwrite)
             self.runtime.mkdir(parents=True, exist_ok=True)
             self._make_room()
             self.results = Appender(self.runtime / RESULTS)
@@ -105,44 +115,7 @@ class RunStore:
             while (aside := self.runtime / f"request_results.interrupted-{number}.jsonl").exists():
                 number += 1
             os.replace(interrupted, aside)
-        for name in (RESULTS, SAMPLES, "performance_metrics.json", "prefix_cache_metrics.json", "run.json"):
+        for name in WRITTEN:
             (self.runtime / name).unlink(missing_ok=True)
-        for report in (self.run_dir / "report").glob("prefix_cache_report.*"):
-            report.unlink()  # it tells of the earlier run
-
-
-def _refuse(run_dir: Path, dataset_dir: Path, overwrite: bool) -> None:
-    if (run_dir / "runtime" / RESULTS).exists() and not overwrite:
-        raise _wrong_place(f"{run_dir} already holds a finished run")
-    run, dataset = run_dir.resolve(), dataset_dir.resolve()
-    if run == dataset or dataset in run.parents:
-        raise _wrong_place(f"the run directory {run_dir} lies inside the dataset {dataset_dir}")
-    if run / "dataset" in dataset.parents:
-        raise _wrong_place(f"the dataset {dataset_dir} lies inside the dataset folder of the run directory {run_dir}")
-
-
-def _wrong_place(message: str) -> InputError:
-    return InputError(message, field="run_dir", remedy="Choose another --run-dir.", stage="run_benchmark")
-
-
-def _link_dataset(source: Path, target: Path, overwrite: bool) -> None:
-    """Hard links of all files, copies where links are impossible; folders that begin with a dot stay behind."""
-    if source.resolve() == target.resolve():
-        return
-    if target.exists():
-        mine, theirs = target / "manifest.json", source / "manifest.json"
-        same = mine.is_file() and mine.read_bytes() == theirs.read_bytes()
-        # It may be the only copy of something else: only what a run put there is ever replaced.
-        if not same and not (overwrite and (target.parent / "runtime").is_dir()):
-            raise _wrong_place(f"{target} exists and is not this dataset")
-        shutil.rmtree(target)
-    for folder, folders, names in os.walk(source):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        here = target / Path(folder).relative_to(source)
-        here.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            path = Path(folder) / name
-            try:
-                os.link(path, here / name)
-            except OSError:
-                shutil.copy2(path, here / name)
+        for name in REPORTS:
+            (self.run_dir / "report" / name).unlink(missing_ok=True)  # it tells of the earlier run

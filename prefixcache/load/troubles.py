@@ -35,6 +35,7 @@ def warn_of_pass(
         bench.warn("counters", note, name)
     _counters(bench, name, figures)
     if not any(r.status != "ok" for r in records):
+        _coverage(bench, name, figures)
         _routes(bench, name, figures)
 
 
@@ -64,6 +65,9 @@ def _requests(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None
             f"{first.request_id}: {first.error}",
             name,
             stage="run_benchmark",
+            request_id=first.request_id,
+            group=first.prefix_group_id,
+            retry_count=0,  # a request is never sent a second time: it would meet its own blocks
             field="url",
             remedy=f"See `error` in request_results.jsonl and the server's log, then {AGAIN}.",
         )
@@ -105,6 +109,26 @@ def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
             )
     if figures["status"] != "complete":
         bench.warn("counters_incomplete", f"the counters of this pass are {figures['status']}", name)
+
+
+def _coverage(bench: Bench, name: str, figures: dict[str, Any]) -> None:
+    """Counters that saw other tokens than were sent belong to a part of the service, or to others too."""
+    check = figures["prompt_token_check"]
+    queries, sent = check["server_query_tokens"], check["sent_tokens"]
+    if queries is None or queries == sent:
+        return
+    if queries < sent:
+        remedy = f"Give the metrics page of every instance (--metrics-url repeated), and {AGAIN}."
+    else:
+        remedy = f"Let nobody else use the server, give no page twice, and {AGAIN}."
+    bench.warn(
+        "counters_cover",
+        f"the counters saw {queries} of {sent} prompt tokens sent, so they are no measure of this pass",
+        name,
+        stage="scrape_metrics",
+        field="metrics_url",
+        remedy=remedy,
+    )
 
 
 def _routes(bench: Bench, name: str, figures: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from prefixcache.report.tables import Tables
 STYLES = {
     "exact": "bold green",
     "within_range": "bold blue",
+    "misfit": "bold yellow",
     "deviates": "bold red",
     "polluted": "bold red",
     "incomplete": "bold yellow",

@@ -16,7 +16,7 @@ from prefixcache.report.particulars import conduct, reproduction
 from prefixcache.report.strings import STRINGS, Language, named, text
 from prefixcache.report.tables import Tables
 
-SYMBOLS = {"exact": "✓", "within_range": "≈", "deviates": "≠", "polluted": "!", "incomplete": "…"}
+SYMBOLS = {"exact": "✓", "within_range": "≈", "misfit": "≉", "deviates": "≠", "polluted": "!", "incomplete": "…"}
 
 
 def render_html(report: dict[str, Any], run: RunDirectory, language: Language) -> str:

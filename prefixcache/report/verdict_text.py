@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prefixcache.analysis.verdict import is_exact, worst_pass
+from prefixcache.analysis.verdict import MISFITS, is_exact, worst_pass
 from prefixcache.report.formats import count, percent, points, size_in_points
 from prefixcache.report.strings import Language, named, spoken, text
 
@@ -49,7 +49,8 @@ def _hits(figures: dict[str, Any]) -> dict[str, str]:
 
 
 def _within_range(figures: dict[str, Any], language: Language) -> list[str]:
-    return [_gap(figures, language), _range(figures, language), *_evidence(figures, language)]
+    figured = [_gap(figures, language), _range(figures, language)]
+    return [*_misfit(figures, language), *figured, *_evidence(figures, language)]
 
 
 def _deviates(figures: dict[str, Any], language: Language) -> list[str]:
@@ -58,9 +59,10 @@ def _deviates(figures: dict[str, Any], language: Language) -> list[str]:
     if figures["verdict"]["larger_deviation"] == "construction":
         target = percent(figures["target_hit_ratio"], "")
         larger = text("say.larger_construction", language, construction=construction, target=target, runtime=runtime)
-        return [larger]
+        return [*_misfit(figures, language), larger]
     larger = text("say.larger_runtime", language, construction=construction)
-    return [_gap(figures, language), _range(figures, language), larger, *_evidence(figures, language)]
+    misfit = _misfit(figures, language)
+    return [*misfit, _gap(figures, language), _range(figures, language), larger, *_evidence(figures, language)]
 
 
 def _with_unit(deviation: float | None, language: Language) -> str:
@@ -87,14 +89,23 @@ def _range(figures: dict[str, Any], language: Language) -> str:
     return text(key, language, limit=f"{found['limit'] * 100:g}", row=named("range", found["row"], language))
 
 
+def _misfit(figures: dict[str, Any], language: Language) -> list[str]:
+    """Said before any figure: on a server other than the planned one the range means little."""
+    items = [named("evidence", code, language) for code in figures["verdict"]["evidence"] if code in MISFITS]
+    return [text("say.misfit", language, items=spoken(items, language))] if items else []
+
+
 def _evidence(figures: dict[str, Any], language: Language) -> list[str]:
-    items = [named("evidence", code, language) for code in figures["verdict"]["evidence"]]
+    codes = figures["verdict"]["evidence"]
+    items = [named("evidence", code, language) for code in codes if code not in MISFITS]
     return [text("say.evidence", language, items=spoken(items, language))] if items else []
 
 
 def _why_incomplete(figures: dict[str, Any], language: Language) -> list[str]:
     warmup = figures["warmup"]
     places = {**figures["requests"], "warmup": warmup["requests"], "warmup_failed": warmup["failed"]}
+    seen, sent = figures["measured_query_tokens"], figures["client"]["sent_tokens"]
+    places |= {"queries": count(seen, ""), "sent": count(sent, "")}
     return [text(f"incomplete.{code}", language, **places) for code in figures["incomplete"]]
 
 
@@ -146,6 +157,7 @@ def _polluted(figures: dict[str, Any], language: Language) -> list[str]:
 _SENTENCES = {
     "exact": _exact,
     "within_range": _within_range,
+    "misfit": _within_range,
     "deviates": _deviates,
     "incomplete": _incomplete,
     "polluted": _polluted,

@@ -7,6 +7,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "verdict_column": ("Verdict", "结论"),
     "verdict.exact": ("Exact", "逐 Token 一致"),
     "verdict.within_range": ("Within range", "在建议范围内"),
+    "verdict.misfit": ("Plan does not fit the server", "计划与服务端不符"),
     "verdict.deviates": ("Deviates", "偏差超限"),
     "verdict.polluted": ("Cache not empty", "存在缓存残留"),
     "verdict.incomplete": ("Incomplete", "结果不完整"),
@@ -56,6 +57,7 @@ VERDICT: dict[str, tuple[str, str]] = {
         "数据构造偏差较大：理论命中率与目标 {target} 相差 {construction}，与推理服务无关（运行实现偏差 "
         "{runtime}）。应调整数据集配置。",
     ),
+    "say.misfit": ("The plan does not fit this server: {items}.", "数据集计划与该服务端不符：{items}。"),
     "say.evidence": ("Seen in this run: {items}.", "本次运行中观察到：{items}。"),
     "say.incomplete": (
         "The figures of this run are incomplete: {items}. They are shown as far as they go; do not compare them with "
@@ -111,6 +113,15 @@ VERDICT: dict[str, tuple[str, str]] = {
         "部分端点的计数器未计入汇总",
     ),
     "incomplete.counters_missing": ("the server's counters give no hit ratio", "服务端计数器无法给出命中率"),
+    "incomplete.counters_fewer": (
+        "the counters saw {queries} of {sent} prompt tokens sent",
+        "计数器仅覆盖已发送 {sent} 个 Prompt Token 中的 {queries} 个",
+    ),
+    "incomplete.counters_more": (
+        "the counters saw {queries} prompt tokens where {sent} were sent: others used the server, or lookups were "
+        "repeated",
+        "计数器统计了 {queries} 个 Prompt Token，实际发送 {sent} 个：存在其他流量或重复查询",
+    ),
     # Why a figure is null
     "missing.no_target": ("the dataset has no target", "数据集未设目标命中率"),
     "missing.target_of_other_pass": ("the target is the other pass's", "目标属于另一轮次"),
@@ -137,12 +148,13 @@ VERDICT: dict[str, tuple[str, str]] = {
     "figure.client_cached_tokens": ("Cached tokens by usage", "usage 命中 Token"),
     "figure.performance": ("Performance", "性能指标"),
     # What can move hits (RFC 3.3.22)
-    "evidence.prefix_caching_off": ("the server says that prefix caching is off", "服务端未启用 Prefix Cache"),
-    "evidence.kv_capacity": ("the plan needs more KV cache than the server holds", "KV Cache 容量不足"),
+    "evidence.prefix_caching_off": ("its prefix caching is off", "服务端未启用 Prefix Cache"),
+    "evidence.block_size": ("its block size is another one than planned", "服务端 Block Size 与计划不同"),
+    "evidence.kv_capacity": ("its KV cache is smaller than the plan needs", "KV Cache 容量不足"),
     "evidence.evictions": ("cached blocks were evicted", "发生缓存淘汰"),
     "evidence.preemptions": ("requests were preempted", "发生请求抢占"),
     "evidence.routes": ("requests went to other instances or DP ranks than planned", "请求进入了计划外的实例或 DP"),
-    "evidence.ranks": ("the server has more DP ranks than the plan", "服务端 DP 数多于计划"),
+    "evidence.ranks": ("it has more caches (DP ranks or instances) than planned", "服务端缓存（DP 或实例）数多于计划"),
     "evidence.order": (
         "requests of one prefix group were sent in another order than planned",
         "同一 Prefix Group 内请求的实际发送顺序与计划不同",
@@ -151,7 +163,7 @@ VERDICT: dict[str, tuple[str, str]] = {
         "requests were sent with nothing before them to hit",
         "部分请求发送时前序缓存尚未建立",
     ),
-    "evidence.hit_alignment": ("the server matches in a larger unit than planned", "服务端命中粒度大于计划"),
+    "evidence.hit_alignment": ("it matches in a larger unit than planned", "服务端命中粒度大于计划"),
     "evidence.prompt_tokens": (
         "the server counted other prompt tokens than planned",
         "服务端统计的 Prompt Token 与计划不同",
@@ -206,6 +218,10 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.block_size_unknown": ("Block size unknown", "Block Size 未知"),
     "code.prefix_caching_off": ("Prefix caching off", "Prefix Cache 未启用"),
     "code.kv_capacity": ("KV capacity", "KV Cache 容量"),
+    "code.block_size_differs": ("Other block size", "Block Size 与计划不同"),
+    "code.metrics_fewer": ("Fewer metrics pages than endpoints", "指标页少于端点"),
+    "code.counters_cover": ("Counters saw other tokens", "计数器覆盖不符"),
+    "code.idle_ranks": ("Idle ranks", "空闲 DP"),
     "code.more_ranks": ("More ranks than planned", "DP 数多于计划"),
     "code.ratio_over_one": ("Ratio above 100 %", "命中率超过 100%"),
     "code.requests_differ": ("Requests differ", "请求命中不同"),

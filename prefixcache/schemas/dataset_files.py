@@ -107,6 +107,7 @@ def _rest() -> dict[str, str | Schema]:
         "certificate": obj({"holds": "bool", "hit_unit": "nat"}),
         "files": mapping(obj({"sha256": "sha256", "bytes": "nat", "rows": "nat"})),
         "dataset_digest": "sha256",
+        "manifest_digest": "sha256",
         "config": "open",
     }
 

@@ -39,7 +39,9 @@ def run() -> Schema:
             **fields("nat", "requests failed_requests"),
             "passes": many(entry),
             "plan": "open?",
-            "warnings": many(told("A warning: code and texts.", mapping("str"))),
+            "warnings": many(
+                told("A warning: code, message, and where somebody has to act the places of an error.", mapping("open"))
+            ),
         }
     )
     return document("run", "runtime/run.json", "A run: how it was made and how it ended.", body)

@@ -9,7 +9,7 @@ from prefixcache.errors import InputError
 
 VERSIONS: dict[str, int] = {
     "config": 1,
-    "manifest": 1,
+    "manifest": 2,
     "request_metadata": 1,
     "data": 1,
     "warmup": 1,
@@ -40,14 +40,19 @@ def check_version(kind: str, value: Mapping[str, Any], *, field: str | None = No
     found = value.get("schema_version", FIRST)
     if type(found) is not int or found < FIRST:
         raise InputError(
-            f"{kind}.json has schema_version {str(found)[:50]!r}, which is no whole number from {FIRST}",
+            f"{kind}.json has schema_version {str(found)[:50]!r}, which is no whole number from {FIRST}: this package "
+            f"reads {_known(newest)}",
             field=field or "schema_version",
             remedy="make the file again.",
         )
     if found > newest:
         raise InputError(
-            f"{kind}.json has schema_version {found}, and this package reads up to {newest}",
+            f"{kind}.json has schema_version {found}, this package reads {_known(newest)}",
             field=field or "schema_version",
             remedy="update prefixcache, or use the version that wrote the file.",
         )
     return found
+
+
+def _known(newest: int) -> str:
+    return f"{FIRST}" if newest == FIRST else f"{FIRST} to {newest}"

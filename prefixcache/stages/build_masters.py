@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from prefixcache.artifact import Artifact
-from prefixcache.content.assembly import Rows
+from prefixcache.content.assembly import Assembler, Rows
 from prefixcache.content.divergence import Alphabet
 from prefixcache.content.framing import Framing
 from prefixcache.content.keys import ContentKeys
@@ -25,17 +26,22 @@ from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.tokenize_sources import BY_REPAIR, read_seams
 
+RETRIES = 1_000_003  # keeps the keys of another attempt apart from those of single words
 FOLDER = ".work/masters"
 FACTS = f"{FOLDER}/masters.json"
 COLUMNS = ("index", "group", "input_len", "planned_prefix_len", "branch", "siblings")
 
 
-def build_masters(root: Path, job: Job, plan: Artifact, corpus: Artifact) -> Artifact:
+Attempts = Sequence[tuple[int, int]]
+"""(group, attempt) of groups whose master was built before and shared a block with another's."""
+
+
+def build_masters(root: Path, job: Job, plan: Artifact, corpus: Artifact, attempts: Attempts = ()) -> Artifact:
     """masters/: ids, cuts and text of all groups' masters; masters.json: ``valid_hit_units``.
 
     Raises:
-        EnvironmentFailure: a source too small for a master.
-        VerdictError: more requests at one node than can be told apart.
+        EnvironmentFailure: a source too small for a master or for a suffix.
+        InputError: more requests at one node, or more groups, than can be told apart.
     """
     folder = corpus.path(root, "corpus.json").parent
     facts = read_json(folder / "corpus.json")
@@ -46,15 +52,20 @@ def build_masters(root: Path, job: Job, plan: Artifact, corpus: Artifact) -> Art
     backend = cached_tokenizer(job.config.tokenizer).backend if facts["construction"] == BY_REPAIR else None
     rows = _rows(root, plan)
     layout = layout_of(job.config, seams, framing, keys, library, owners_of(root, job.config, plan))
-    masters = []
+    masters, tried = [], dict(attempts)
+    by_group = np.argsort(rows.group, kind="stable")
+    edges = np.searchsorted(rows.group[by_group], np.arange(len(alphabet.masters) + 1))
     for group, word in enumerate(alphabet.masters.tolist()):
-        own = np.unique(rows.prefix[rows.group == group])
+        own = np.unique(rows.prefix[by_group[edges[group] : edges[group + 1]]])
         cuts = own[own > len(framing.head)]
+        attempt = tried.get(group, 0)
         key = np.uint64(combine(keys.groups[group], -3))
+        if attempt:
+            key = np.uint64(combine(key, RETRIES + attempt))
         picker = library.picker(group, "prefix")
         begin = picker.master_begin(group, key)
         if layout is not None:
-            made = marked_master(library, seams, framing, layout, group, cuts, key, backend)
+            made = marked_master(library, seams, framing, layout, group, cuts, key, backend, attempt)
         elif backend is None:
             made = build_master(picker.corpus, seams, framing.head, word, cuts, key, begin, picker.where)
         else:
@@ -64,8 +75,12 @@ def build_masters(root: Path, job: Job, plan: Artifact, corpus: Artifact) -> Art
         masters.append(made)
     built = Masters(masters)
     built.save(root / FOLDER)
-    unit = job.config.unit  # markers are unique in whole units only, and dropped units are counted whole
-    units = [unit] if layout or job.config.hit_drop else valid_hit_units(unit, len(framing.head), rows, built, alphabet)
+    unit = job.config.unit
+    units = [unit]  # markers are unique in whole units only, and dropped units are counted whole
+    if layout is None:
+        found = valid_hit_units(unit, len(framing.head), rows, built, alphabet)
+        units = units if job.config.hit_drop else found
+        Assembler(library, built, alphabet, keys, framing, job.config.block_size).refuse_small_source(rows)
     write_json(root / FACTS, {"valid_hit_units": units})
     return Artifact.of("masters", root, [*(f"{FOLDER}/{name}" for name in Masters.FILES), FACTS], len(masters))
 

@@ -44,6 +44,15 @@ def shard_parts(root: Path, plan: Artifact) -> list[str]:
     return [*parts, WARMUP] if len(warmup) else parts
 
 
+def shard_files(root: Path, plan: Artifact) -> list[str]:
+    """Names of the files that a plan's shards are written to."""
+    return [_file_of(part) for part in shard_parts(root, plan)]
+
+
+def _file_of(part: str) -> str:
+    return f"shards/{WARMUP}.parquet" if part == WARMUP else f"shards/requests-{part}.parquet"
+
+
 def build_shard(
     root: Path,
     job: Job,
@@ -66,16 +75,14 @@ def build_shard(
     opened = replace(assembler, repairs=mended), backend
     if part == WARMUP:
         frame = pl.read_parquet(plan.path(root, "plan_warmup.parquet"))
-        path, table = f"shards/{WARMUP}.parquet", warmup_table(config, frame, _prompts(opened, frame))
+        table = warmup_table(config, frame, _prompts(opened, frame))
     else:
         whole = pl.read_parquet(plan.path(root, "plan.parquet"))
         if hits is not None:
             whole = whole.with_columns(pl.read_parquet(hits.path(root, ".parquet")))
         frame = whole.filter(pl.Series(shard_numbers(whole["input_len"]) == int(part)))
-        path, table = (
-            f"shards/requests-{part}.parquet",
-            request_table(config, frame, _prompts(opened, frame), len(whole), mended),
-        )
+        table = request_table(config, frame, _prompts(opened, frame), len(whole), mended)
+    path = _file_of(part)
     write_table(root / path, table)
     return Artifact.of("shard", root, [path], len(frame))
 

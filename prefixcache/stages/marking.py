@@ -87,8 +87,11 @@ def marked_master(
     cuts: NDArray[np.int64],
     key: np.uint64,
     backend: object | None,
+    retry: int = 0,
 ) -> Master:
     """A group's master with markers; ``backend``: encode it too, where the seam rules are no proof, and mend it.
+
+    ``retry``: which attempt it is, after collisions with other masters; each has markers of its own.
 
     Raises:
         VerdictError: it does not encode to its ids whatever its text.
@@ -99,7 +102,7 @@ def marked_master(
         begin = picker.master_begin(group, own)
         safe = turn == SAFE_ONLY
         made = build_marked_master(
-            starts_of(picker), seams, framing.head, layout, group, cuts, own, begin, safe_only=safe
+            starts_of(picker), seams, framing.head, layout, group, cuts, own, begin, safe_only=safe, retry=retry
         )
         if backend is None or master_holds(made, cuts, seams, framing, backend):
             return made

@@ -11,8 +11,10 @@ import polars as pl
 from prefixcache.artifact import Artifact
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.content.branches import number_branches
+from prefixcache.content.collisions.markers import refuse_short_blocks
 from prefixcache.files import replacing, write_json
 from prefixcache.stages.job import Job
+from prefixcache.stages.marking import matching_of
 from prefixcache.stages.plan_lengths import read_shape
 from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
@@ -23,8 +25,13 @@ PLAN, WARMUP, REPORT = ".work/plan.parquet", ".work/plan_warmup.parquet", ".work
 
 
 def plan_prefixes(root: Path, job: Job, frame: Artifact, lengths: Artifact) -> Artifact:
-    """plan.parquet (requests in send order), plan_warmup.parquet (one row per lane) and plan.json (figures)."""
+    """plan.parquet (requests in send order), plan_warmup.parquet (one row per lane) and plan.json (figures).
+
+    Raises:
+        InputError: inputs that disagree; blocks too short for the markers that the matching semantics need.
+    """
     around = read_frame(frame.path(root))
+    refuse_short_blocks(matching_of(job.config), around.head, around.tail)
     plan = plan_dataset(job.config, read_shape(lengths.path(root)), around)
     requests, warmup = plan_tables(job.config, plan)
     for table, path in ((requests, PLAN), (warmup, WARMUP)):

@@ -6,9 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from prefixcache.artifact import Artifact
+from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.config.content import TokenizerConfig
 from prefixcache.content.framing import Framing, probe_framing
 from prefixcache.content.tokenizer import Tokenizer, load_tokenizer
+from prefixcache.errors import locating
 from prefixcache.files import read_json, write_json
 from prefixcache.stages.job import Job
 from prefixcache.stages.stage import Stage
@@ -33,6 +35,17 @@ def probe_tokenizer(root: Path, job: Job) -> Artifact:
     framing = probe_framing(cached_tokenizer(job.config.tokenizer), job.config.prompt)
     write_json(root / PATH, framing.to_json())
     return Artifact.of("frame", root, [PATH], 1)
+
+
+def probe_frame(config: PrefixCacheDatasetConfig) -> Frame:
+    """Head and tail of every prompt of a dataset, in tokens: what planners take as ``frame``.
+
+    Raises:
+        InputError, EnvironmentFailure: as :func:`probe_tokenizer`.
+    """
+    with locating(stage="probe_tokenizer", dataset_id=config.dataset_id):
+        framing = probe_framing(cached_tokenizer(config.tokenizer), config.prompt)
+    return Frame(len(framing.head), len(framing.tail))
 
 
 def read_frame(path: Path) -> Frame:

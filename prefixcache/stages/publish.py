@@ -12,10 +12,11 @@ from prefixcache.dataset.manifest import build_manifest, order_digest
 from prefixcache.dataset.shards import COMPARE_FIELDS, DATA_FIELDS, METADATA_FIELDS, WARMUP_FIELDS, read_rows
 from prefixcache.files import read_json, sha256_file, write_bytes, write_json, write_jsonl
 from prefixcache.stages.job import Job
+from prefixcache.stages.owned import remove_stale
 from prefixcache.stages.stage import Stage
+from prefixcache.stages.workspace import MANIFEST
 
-MANIFEST, DATA, METADATA, WARMUP = "manifest.json", "data.jsonl", "request_metadata.jsonl", "warmup.jsonl"
-TOKENIZER = "tokenizer.json"
+DATA, METADATA, WARMUP, TOKENIZER = "data.jsonl", "request_metadata.jsonl", "warmup.jsonl", "tokenizer.json"
 
 
 def publish(
@@ -35,10 +36,10 @@ def publish(
     if not facts["embedded"]:  # so that whoever has the dataset can prove its texts
         write_bytes(root / TOKENIZER, corpus.path(root, "tokenizer.json").read_bytes())
         rows[TOKENIZER] = 1
-    _remove_stale(root, {shard.path(root) for shard in shards}, rows)
     for shard in shards:
         rows[shard.files[0].path] = shard.rows
     rows[report.files[0].path] = 1
+    remove_stale(root, rows)
     files = {
         name: {"sha256": sha256_file(root / name), "bytes": (root / name).stat().st_size, "rows": count}
         for name, count in sorted(rows.items())
@@ -62,14 +63,4 @@ def _sent(job: Job, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {**row, "messages": chat_messages(row["prompt"], prompt.system)} if prompt.format == "chat" else row
 
 
-def _remove_stale(root: Path, shards: set[Path], written: dict[str, int]) -> None:
-    """Files of an earlier dataset in this folder that this one does not have."""
-    for path in (root / "shards").glob("*.parquet"):
-        if path not in shards:
-            path.unlink()
-    for name in (WARMUP, TOKENIZER):
-        if name not in written:
-            (root / name).unlink(missing_ok=True)
-
-
-PUBLISH = Stage("publish", 2, publish, content_only=False)
+PUBLISH = Stage("publish", 3, publish, content_only=False)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from prefixcache.artifact import Artifact
-from prefixcache.errors import PrefixCacheError, VerdictError
+from prefixcache.errors import EnvironmentFailure, PrefixCacheError, VerdictError, locating
 from prefixcache.files import write_json
 from prefixcache.stages.job import Job
 from prefixcache.stages.stage import Runner, Stage
 from prefixcache.version import GENERATOR_VERSION
 
+CUT_OFF = "could not be written in full, the disk is full or a limit on files is reached"  # numpy keeps no cause
 PARTIAL_MANIFEST = "partial_manifest.json"
 
 
@@ -27,13 +29,15 @@ class Recorded:
 
     def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
         self.running = stage.name
-        artifact = self.runner.call(stage, root, job, *inputs)
+        with _told(stage, root, job):
+            artifact = self.runner.call(stage, root, job, *inputs)
         self._finished(stage, [artifact])
         return artifact
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
         self.running = stage.name
-        artifacts = self.runner.map(stage, root, job, inputs)
+        with _told(stage, root, job):
+            artifacts = self.runner.map(stage, root, job, inputs)
         self._finished(stage, artifacts)
         return artifacts
 
@@ -42,6 +46,31 @@ class Recorded:
         rows = sum(artifact.rows for artifact in artifacts)
         self.done.append({"stage": stage.name, "version": stage.version, "rows": rows, "files": files})
         self.running = None
+
+
+@contextmanager
+def _told(stage: Stage, root: Path, job: Job) -> Iterator[None]:
+    """What the disk refuses, as one message with file, stage and cause; errors of a stage know their dataset."""
+    try:
+        with locating(stage=stage.name, dataset_id=job.config.dataset_id, retry_count=0):
+            yield
+    except OSError as error:
+        raise EnvironmentFailure(
+            f"{_within(root, error.filename)}: {error.strerror or CUT_OFF}",
+            field="output",
+            stage=stage.name,
+            dataset_id=job.config.dataset_id,
+            remedy="free space on the disk, raise the limit, or name a folder on another disk; the same command again "
+            "goes on from what is whole.",
+        ) from error
+
+
+def _within(root: Path, name: str | bytes | None) -> str:
+    """A file's name without the path of this machine."""
+    if name is None:
+        return "a file"
+    path = Path(os.fsdecode(name))
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 @contextmanager
@@ -66,8 +95,7 @@ def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
             "failed_stage": (error.stage if isinstance(error, PrefixCacheError) else None) or runner.running,
             "error": {
                 "kind": type(error).__name__,
-                "message": error.message if isinstance(error, PrefixCacheError) else str(error)[:300],
-                **(error.context() if isinstance(error, PrefixCacheError) else {}),
+                **(error.as_json() if isinstance(error, PrefixCacheError) else {"message": str(error)[:300]}),
             },
             "expected_error": known,
             "finished_stages": runner.done,

@@ -7,13 +7,14 @@ is left to ``on_collision``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from prefixcache.artifact import Artifact
 from prefixcache.files import read_json
+from prefixcache.stages.build_masters import BUILD_MASTERS
 from prefixcache.stages.build_shards import BUILD_SHARDS, shard_numbers, shard_parts
 from prefixcache.stages.check_collisions import CHECK_COLLISIONS
 from prefixcache.stages.job import Job
@@ -35,8 +36,9 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Proven:
-    """Shards with what was found out about them."""
+    """Shards with what was found out about them, and the masters they were cut from at last."""
 
+    masters: Artifact
     shards: list[Artifact]
     collisions: Artifact
     certificate: Artifact
@@ -52,10 +54,10 @@ def build_and_prove(runner: Runner, root: Path, job: Job, inputs: Inputs) -> Pro
     collisions = work.repaired()
     certificate = runner.call(SIMULATE, root, job, work.shards)
     if not has_collisions(root, collisions) or job.config.suffix.collision_detection.on_collision == "error":
-        return Proven(work.shards, collisions, certificate)
+        return Proven(work.inputs.masters, work.shards, collisions, certificate)
     work.take_hits(collisions, certificate)
     collisions = work.check()
-    return Proven(work.shards, collisions, runner.call(SIMULATE, root, job, work.shards))
+    return Proven(work.inputs.masters, work.shards, collisions, runner.call(SIMULATE, root, job, work.shards))
 
 
 def has_collisions(root: Path, collisions: Artifact) -> bool:
@@ -74,6 +76,8 @@ class _Work:
     inputs: Inputs
     made: dict[str, Artifact] = field(default_factory=dict)
     retries: dict[str, dict[int, int]] = field(default_factory=dict)
+    attempts: dict[int, int] = field(default_factory=dict)
+    """Per group whose master had to be built again: how often."""
 
     @property
     def shards(self) -> list[Artifact]:
@@ -81,13 +85,31 @@ class _Work:
 
     def repaired(self) -> Artifact:
         """Build all shards, and again those with collisions until there are none or no retries are left."""
-        self._build(shard_parts(self.root, self.inputs.plan), {})
+        parts = shard_parts(self.root, self.inputs.plan)
+        self._build(parts, {})
         most = self.job.config.suffix.collision_detection.max_retries
         collisions = self.check()
-        while affected := self._count(collisions, most):
-            self._build(affected, {})
+        while True:
+            if self._rebuild_masters(collisions, most):
+                self._build(parts, {})
+            elif affected := self._count(collisions, most):
+                self._build(affected, {})
+            else:
+                return collisions
             collisions = self.check()
-        return collisions
+
+    def _rebuild_masters(self, collisions: Artifact, most: int) -> bool:
+        """Another attempt for each master that shares a block with an earlier group's and has one left."""
+        found = read_json(collisions.path(self.root, ".json"))["cross_group_masters"]["colliding_groups"]
+        numbers = {name: number for number, name in enumerate(self.job.config.prefix.group_ids())}
+        affected = [number for name in found if self.attempts.get(number := numbers[name], 0) < most]
+        for number in affected:
+            self.attempts[number] = self.attempts.get(number, 0) + 1
+        if affected:
+            wanted = (self.inputs.plan, self.inputs.corpus, sorted(self.attempts.items()))
+            masters = self.runner.call(BUILD_MASTERS, self.root, self.job, *wanted)
+            self.inputs = replace(self.inputs, masters=masters)
+        return bool(affected)
 
     def check(self) -> Artifact:
         return self.runner.call(CHECK_COLLISIONS, self.root, self.job, self.inputs.frame, self.inputs.plan, self.shards)

@@ -103,7 +103,7 @@ def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, ob
     return {
         "simulator": SIMULATORS[config.suffix.collision_detection.cache_match_semantics],
         "hit_unit": data.unit,
-        "requests": len(data.requests.keys),
+        "requests": len(data.requests),
         "holds": all(row["mismatched_requests"] == 0 for row in passes),
         "passes": passes,
     }
@@ -118,7 +118,7 @@ def simulate(root: Path, job: Job, shards: list[Artifact]) -> Artifact:
     columns["expected_hit_len"] = data.hits(config.target_pass, config.hit_drop)
     with replacing(root / HITS) as file:
         pl.DataFrame(columns).write_parquet(file)
-    return Artifact.of("certificate", root, [CERTIFICATE, HITS], len(data.requests.keys))
+    return Artifact.of("certificate", root, [CERTIFICATE, HITS], len(data.requests))
 
 
 SIMULATE = Stage("simulate", 2, simulate)

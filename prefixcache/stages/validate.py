@@ -18,6 +18,7 @@ from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.verdict_on_collisions import collision_result, describe, refused, retaken
+from prefixcache.stages.workspace import REFUSED, is_dataset
 from prefixcache.workload.plan_report import FAIL, PASS, WARNING
 
 REPORT = "validation_report.json"
@@ -107,9 +108,12 @@ def _audit(root: Path, job: Job, shards: list[Artifact], tokens: int) -> dict[st
 
 
 def write_failed_plan(root: Path, job: Job, plan: Artifact) -> dict[str, Any]:
-    """Only the report, for a target that cannot be reached and must be (`validation.on_failure: error`)."""
+    """Only the report, for a target that cannot be reached and must be (`validation.on_failure: error`).
+
+    Where an earlier dataset stands, which keeps its own report, the file has another name.
+    """
     report = planning_report(job, read_json(plan.path(root, "plan.json")))
-    write_json(root / REPORT, report)
+    write_json(root / (REFUSED if is_dataset(root) else REPORT), report)
     return report
 
 

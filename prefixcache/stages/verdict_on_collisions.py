@@ -13,6 +13,7 @@ from prefixcache.artifact import Artifact
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.content.collisions.repair import REPAIRED, STEPS, UNRESOLVED
 from prefixcache.dataset.content_check import status_with_collisions
+from prefixcache.files import read_json
 from prefixcache.stages.job import Job
 from prefixcache.workload.verdict import PASS, status_of, target_ratio, worst
 
@@ -68,6 +69,18 @@ def describe(result: dict[str, Any]) -> str:
         parts.append(f"the master prefixes of {len(groups)} groups ({', '.join(groups[:3])})")
     what = "blocks" if result["cache_match_semantics"] != "content_defined_chunk" else "chunks"
     return f"{' and '.join(parts)} share {what} that must be unique, after up to {result['max_retries']} retries"
+
+
+def first_colliding(root: Path, shards: list[Artifact], collisions: Artifact) -> tuple[str | None, str | None]:
+    """Request id and group of the first prompt that still collides; masters have a group alone."""
+    found = pl.read_parquet(collisions.path(root, ".parquet"))
+    if not len(found):
+        groups = read_json(collisions.path(root, ".json"))["cross_group_masters"]["colliding_groups"]
+        return None, next(iter(groups), None)
+    name, part = found["request_id"][0], found["part"][0]
+    shard = next(path for shard in shards if (path := shard.path(root)).stem == part)
+    rows = pl.read_parquet(shard, columns=["request_id", "prefix_group_id"])
+    return name, rows.filter(pl.col("request_id") == name)["prefix_group_id"][0]
 
 
 def retaken(root: Path, job: Job, shards: list[Artifact], report: dict[str, Any]) -> dict[str, Any]:

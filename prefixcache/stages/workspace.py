@@ -12,6 +12,24 @@ from prefixcache.files import read_json
 
 WORK = ".work"
 LOCK = f"{WORK}/lock"
+MANIFEST, REFUSED = "manifest.json", "refused_validation_report.json"
+
+
+def output_folder(output: Path | str) -> Path:
+    """The full path of the folder a dataset is to be written to.
+
+    Raises:
+        InputError: no name (an empty one would mean the current folder), or a file stands there.
+    """
+    if isinstance(output, str) and not output.strip():
+        raise InputError("no folder is named", field="output", remedy="name a folder, or `.` for the current one.")
+    root = Path(output).expanduser().resolve()
+    for path in (root, *root.parents):
+        if path.exists() and not path.is_dir():
+            raise InputError(
+                f"{path} is a file, not a folder", field="output", remedy="name a new folder, or an empty one."
+            )
+    return root
 
 
 @contextmanager
@@ -41,22 +59,23 @@ def exclusive(root: Path) -> Iterator[None]:
 
 def _refuse_foreign(root: Path) -> None:
     """Only an empty folder, or one this tool has written, is written to: files there are replaced and removed."""
-    if not root.is_dir() or (root / WORK).is_dir() or _is_dataset(root):
+    if not root.is_dir() or (root / WORK).is_dir() or is_dataset(root):
         return
     names = {path.name for path in root.iterdir() if not path.name.endswith(".tmp")}
     if "shards" in names and all(path.name.endswith(".tmp") for path in (root / "shards").iterdir()):
         names.discard("shards")
-    if foreign := sorted(names - {"validation_report.json", "partial_manifest.json"}):
+    if foreign := sorted(names - {"validation_report.json", "partial_manifest.json", REFUSED}):
         raise InputError(
-            f"{root.name} holds files that are no dataset of this tool, e.g. {foreign[0]}",
+            f"{root} holds files that are no dataset of this tool, e.g. {foreign[0]}",
             field="--output",
             remedy="name an empty or a new folder.",
         )
 
 
-def _is_dataset(root: Path) -> bool:
+def is_dataset(root: Path) -> bool:
+    """A manifest of ours lies there: the folder holds a whole dataset."""
     try:
-        manifest = read_json(root / "manifest.json")
+        manifest = read_json(root / MANIFEST)
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("generator") == "prefixcache"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -24,15 +25,28 @@ def largest_remainder(total: int, weights: Sequence[Fraction | int]) -> list[int
 
     Exact integers and fractions throughout. All weights 0 splits nothing and needs total 0.
     """
-    whole = sum(Fraction(weight) for weight in weights)
+    common = math.lcm(*{weight.denominator for weight in weights})
+    whole_numbers = [weight.numerator * (common // weight.denominator) for weight in weights]
+    whole = sum(whole_numbers)
     if not whole:
         return [0] * len(weights)
-    shares = [Fraction(weight) * total / whole for weight in weights]
-    parts = [share.numerator // share.denominator for share in shares]
-    order = sorted(range(len(parts)), key=lambda i: (parts[i] - shares[i], i))
-    for i in order[: total - sum(parts)]:
-        parts[i] += 1
+    if max(whole_numbers) * max(total, 1) < 1 << 62 and whole < 1 << 62:
+        return _in_arrays(total, whole_numbers, whole)
+    shares = [divmod(weight * total, whole) for weight in whole_numbers]
+    parts = [part for part, _ in shares]
+    if missing := total - sum(parts):
+        for i in sorted(range(len(parts)), key=lambda i: (-shares[i][1], i))[:missing]:
+            parts[i] += 1
     return parts
+
+
+def _in_arrays(total: int, weights: list[int], whole: int) -> list[int]:
+    """The same where the products fit into 64 bits."""
+    parts, rests = np.divmod(np.array(weights, dtype=np.int64) * total, whole)
+    if missing := total - int(parts.sum()):
+        parts[np.argsort(-rests, kind="stable")[:missing]] += 1
+    found: list[int] = parts.tolist()
+    return found
 
 
 def zipf_weights(count: int, exponent: Decimal) -> list[int]:

@@ -41,8 +41,12 @@ class Lanes:
 
     def of_group(self, group: int, members: Tokens) -> Lanes:
         """One group's lanes over its requests; lane and request numbers count from 0, ``members`` in their order."""
-        mine = np.flatnonzero(self.group == group)
-        lane_of = self.lane_of[members] - mine[0]
+        mine = np.arange(*np.searchsorted(self.group, [group, group + 1]))  # lanes are ordered by group
+        return self.slice_of(self.lane_of[members], mine)
+
+    def slice_of(self, lane_of: Tokens, mine: Tokens) -> Lanes:
+        """Some lanes that follow each other; ``lane_of``: of their requests."""
+        lane_of = lane_of - mine[0]
         by_lane = np.argsort(lane_of, kind="stable")
         starts = np.searchsorted(lane_of[by_lane], np.arange(len(mine)))
         return Lanes(lane_of, self.group[mine], self.domain[mine], self.opens[mine], by_lane, starts)

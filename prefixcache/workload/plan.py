@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from prefixcache.errors import InputError
 from prefixcache.workload.budget import Goals, global_goals, group_goals
 from prefixcache.workload.frame import Frame
 from prefixcache.workload.lanes import HitRules, Lanes
+from prefixcache.workload.many_groups import Batch, plan_batch
 from prefixcache.workload.objectives import Task, plan_task
 from prefixcache.workload.ordering import send_order
 from prefixcache.workload.routing import route_requests
@@ -22,6 +23,8 @@ from prefixcache.workload.static_formula import static_formula
 from prefixcache.workload.trajectory import Course
 
 Tokens = NDArray[np.int64]
+FEW_GROUPS = 2_000
+"""Up to here group by group is quicker than all in step."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +204,9 @@ def _plan_prefixes(
     formula = None if rules.cold else static_formula(config, shape, ceilings, rules)
     if formula is not None and not config.planning.block_residual_calibration:
         return formula, 0, []
+    if config.planning.objective == "proportional" and len(goals.budgets) > FEW_GROUPS:
+        prefixes, moved = _plan_batch(config, shape, order, lanes, ceilings, rules, goals)
+        return prefixes, moved if formula is None else int((prefixes != formula).sum()), []
     prefixes = np.full_like(ceilings, rules.head)
     moved, courses = 0, []
     for group, members, own, budget in _parts(config, shape, order, lanes, goals):
@@ -213,6 +219,26 @@ def _plan_prefixes(
             courses.append((group, course))
     adjusted = moved if formula is None else int((prefixes != formula).sum())
     return prefixes, adjusted, courses
+
+
+def _plan_batch(
+    config: PrefixCacheDatasetConfig,
+    shape: Shape,
+    order: Tokens,
+    lanes: Lanes,
+    ceilings: Tokens,
+    rules: HitRules,
+    goals: Goals,
+) -> tuple[Tokens, int]:
+    """All groups in step: the same prefixes as group by group."""
+    members = order[np.argsort(shape.groups[order], kind="stable")]
+    own = replace(lanes, lane_of=lanes.lane_of[members])
+    groups, budgets = shape.groups[members].astype(np.int64), np.array(goals.budgets, dtype=np.int64)
+    batch = Batch.of(shape.lengths[members], ceilings[members], groups, own, budgets, config.unit, rules)
+    units, moved = plan_batch(batch, calibrate=config.planning.block_residual_calibration)
+    prefixes = np.empty_like(ceilings)
+    prefixes[members] = units
+    return prefixes, moved
 
 
 def _parts(

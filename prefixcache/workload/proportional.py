@@ -51,7 +51,7 @@ def plan_units(
     base = prefixes(x)
     # Below the drop a unit more is worth nothing.
     rises = (prefixes(above) > base) & (base >= rules.drop)
-    raised = _choose(base, rises, lanes, budget - reached, cold=rules.cold)
+    raised = choose(base, rises, lanes, budget - reached, cold=rules.cold)
     base[raised] += 1
     return base, len(raised)
 
@@ -68,7 +68,7 @@ def _first(holds: Callable[[int], bool], one: int) -> int:
     return low
 
 
-def _choose(base: Tokens, rises: NDArray[np.bool_], lanes: Lanes, need: int, *, cold: bool) -> Tokens:
+def choose(base: Tokens, rises: NDArray[np.bool_], lanes: Lanes, need: int, *, cold: bool) -> Tokens:
     """Requests to raise by one unit so that the hits grow by exactly ``need``."""
     if not cold:
         return spread(np.flatnonzero(rises), need)

@@ -79,7 +79,8 @@ class Scene:
         size = max(len(config.prefix.group_ids()), int(self.groups.max()) + 1)
 
         def per_group(values: NDArray[np.int64], index: NDArray[np.int64] | NDArray[np.int32]) -> list[int]:
-            return [int(total) for total in np.bincount(index, weights=values, minlength=size)]
+            found: list[int] = np.bincount(index, weights=values, minlength=size).astype(np.int64).tolist()
+            return found
 
         return Reach(
             per_group(rules.hits(lanes, ceilings), lanes.group),

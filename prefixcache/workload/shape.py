@@ -67,10 +67,12 @@ def with_overrides(
     if not own:
         return shape
     lengths, outputs = shape.lengths.copy(), shape.outputs.copy()
+    by_group = np.argsort(shape.groups, kind="stable")
+    bounds = np.searchsorted(shape.groups[by_group], np.arange(len(config.prefix.groups or ()) + 1))
     for number, group in enumerate(config.prefix.groups or ()):
         if group.input_length is None and group.output_length is None:
             continue
-        members = np.flatnonzero(shape.groups == number)
+        members = by_group[bounds[number] : bounds[number + 1]]
         place = (number, group.id)
         if group.input_length is not None:
             lengths[members] = draw_lengths(

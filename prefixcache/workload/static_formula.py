@@ -23,9 +23,12 @@ def static_formula(config: PrefixCacheDatasetConfig, shape: Shape, ceilings: Tok
         raw = _align_down(ratio or Decimal(0), shape.lengths, config.unit)
     else:
         raw = np.empty_like(shape.lengths)
-        for ratio in set(targets):
-            groups = np.array([target == ratio for target in targets])
-            members = groups[shape.groups]
+        numbers = {ratio: number for number, ratio in enumerate(dict.fromkeys(targets))}
+        wanted = np.array([numbers[target] for target in targets])[shape.groups]
+        by_ratio = np.argsort(wanted, kind="stable")
+        bounds = np.searchsorted(wanted[by_ratio], np.arange(len(numbers) + 1))
+        for ratio, number in numbers.items():
+            members = by_ratio[bounds[number] : bounds[number + 1]]
             raw[members] = _align_down(ratio, shape.lengths[members], config.unit)
     formula: Tokens = np.maximum(np.minimum(raw, ceilings), rules.head)
     return formula

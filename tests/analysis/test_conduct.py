@@ -43,6 +43,7 @@ def test_the_client_sum_is_null_as_soon_as_one_figure_is_missing(tmp_path: Path)
     view = client_view(rows_of(tmp_path / "b", Ask(cached=48), Ask(cached=None), Ask(status="timeout")))
     assert view == {
         "cached_tokens": None,
+        "sent_tokens": 300,
         "known_requests": 1,
         "known_cached_tokens": 48,
         "known_expected_tokens": 50,

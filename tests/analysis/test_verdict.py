@@ -45,8 +45,17 @@ def test_codes(tmp_path: Path, more: dict[str, Any], code: str) -> None:
     assert judged(tmp_path, **more)["code"] == code
 
 
-def test_exact_needs_the_queries_too(tmp_path: Path) -> None:
-    assert judged(tmp_path, counters={"cold": counted(200, 416)})["code"] == "within_range"
+@pytest.mark.parametrize("queries", [100, 399, 401, 416, 800])
+def test_counters_that_saw_other_tokens_than_were_sent_are_no_measure(tmp_path: Path, queries: int) -> None:
+    assert judged(tmp_path, counters={"cold": counted(queries // 2, queries)})["code"] == "incomplete"
+
+
+@pytest.mark.parametrize("warning", ["block_size_differs", "more_ranks", "kv_capacity", "prefix_caching_off"])
+def test_a_plan_that_does_not_fit_is_not_within_range(tmp_path: Path, warning: str) -> None:
+    run = {"warnings": [{"code": warning, "message": "…"}]}
+    assert judged(tmp_path / "near", run=run, **hits(196))["code"] == "misfit"
+    assert judged(tmp_path / "far", run=run, **hits(100))["code"] == "deviates"
+    assert judged(tmp_path / "same", run=run, **hits(200))["code"] == "exact"
 
 
 def test_a_hot_pass_may_hit_at_once(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_suffix_fills_the_request() -> None:
     found = pc.generate_request_suffix(request, SuffixConfig(), None)
     assert len(found.token_ids) == 64 - 32 == found.divergence_len + found.suffix_len
     assert found.divergence_len == 16
-    with pytest.raises(InputError, match="no planned prefix"):
+    with pytest.raises(InputError, match="planned_prefix_len: is missing"):
         pc.generate_request_suffix(four()[0], SuffixConfig(), None)
 
 

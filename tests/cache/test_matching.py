@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.cache.matching.chunker import Chunker
+from prefixcache.cache.matching.scattered import scattered_hits
 from prefixcache.cache.matching.semantics import CHAINED, CHUNKS, INDEPENDENT, Matching
 
 Prompt = tuple[list[int], int]
@@ -112,6 +113,12 @@ def assert_all_passes(warm: list[Prompt], prompts: list[Prompt], matching: Match
         return simulate_pass(name, requests, warmup, matching.unit).tolist()
 
     assert hits("cold") == slow_hits(prompts, matching)
+    if not matching.chained:  # a few pieces at a time, and in another order
+        few = scattered_hits(requests.parts, len(prompts), memory_pieces=3)
+        assert few.tolist() == slow_hits(prompts, matching)
+    turned = np.arange(len(prompts))[::-1]
+    backwards = simulate_pass("cold", requests.reordered(turned), warmup, matching.unit).tolist()
+    assert backwards == slow_hits(prompts[::-1], matching)
     assert hits("hot") == slow_hits(warm + prompts, matching)[len(warm) :]
     assert hits("replay") == slow_hits(prompts + prompts, matching)[len(prompts) :]
 

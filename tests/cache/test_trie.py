@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prefixcache.cache.blocks import chained_keys
-from prefixcache.cache.certificate import KeyedPrompts, duplicate_branches, simulate_pass
+from prefixcache.cache.blocks import block_forms, block_forms_of_many, chained_keys, chained_keys_of_many
+from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.cache.trie import leading_hits
 
 
@@ -32,7 +32,7 @@ PROMPTS = st.lists(st.tuples(st.lists(st.integers(0, 1), max_size=90), st.intege
 @given(PROMPTS, st.sampled_from([1, 2, 3, 5]))
 def test_equal_to_the_slow_model(prompts: list[tuple[list[int], int]], unit: int) -> None:
     keyed = KeyedPrompts.of(((np.array(ids, dtype=np.int32), domain) for ids, domain in prompts), unit)
-    assert leading_hits(keyed.keys, keyed.lengths, unit).tolist() == slow_hits(prompts, unit)
+    assert leading_hits(keyed.rows, keyed.lengths, unit).tolist() == slow_hits(prompts, unit)
 
 
 @settings(max_examples=100, deadline=None)
@@ -64,15 +64,29 @@ def test_keys_depend_on_every_token_and_on_the_domain() -> None:
     assert (chained_keys(swapped, 16) != keys).all()
 
 
+@settings(max_examples=200, deadline=None)
+@given(PROMPTS, st.sampled_from([1, 2, 3, 16]))
+def test_keys_of_many_are_the_keys_of_each(prompts: list[tuple[list[int], int]], unit: int) -> None:
+    ids = [np.array(row, dtype=np.int32) for row, _ in prompts]
+    salts = np.array([salt for _, salt in prompts], dtype=np.int64)
+    ends = np.cumsum([len(row) for row in ids], dtype=np.int64)
+    flat = np.concatenate([np.zeros(0, dtype=np.int32), *ids])
+    keys, blocks = chained_keys_of_many(flat, ends, unit, salts)
+    each = [chained_keys(row, unit, salt) for row, salt in zip(ids, salts.tolist(), strict=True)]
+    assert blocks.tolist() == [len(row) for row in each]
+    assert keys.tolist() == [key for row in each for key in row.tolist()]
+    forms, _ = block_forms_of_many(flat, ends, unit)
+    assert forms.tolist() == [form for row in ids for form in block_forms(row, unit).tolist()]
+
+
 def test_one_changed_token_and_one_duplicate_are_each_seen() -> None:
     random = np.random.default_rng(1)
     shared = random.integers(0, 1000, 64)
     prompts = [np.concatenate([shared, random.integers(0, 1000, 64)]).astype(np.int32) for _ in range(20)]
-    prefixes = np.full(20, 64)
 
     def hits(rows: list[np.ndarray]) -> list[int]:
         keyed = KeyedPrompts.of(((row, 0) for row in rows), 16)
-        return leading_hits(keyed.keys, keyed.lengths, 16).tolist()
+        return leading_hits(keyed.rows, keyed.lengths, 16).tolist()
 
     good = hits(prompts)
     assert good == [0] + [64] * 19
@@ -83,9 +97,6 @@ def test_one_changed_token_and_one_duplicate_are_each_seen() -> None:
     twice = [row.copy() for row in prompts]
     twice[12][64:80] = twice[4][64:80]
     assert hits(twice)[12] == 80
-    empty = KeyedPrompts.of([], 16)
-    keyed = KeyedPrompts.of(((row, 0) for row in twice), 16)
-    assert duplicate_branches(keyed, empty, prefixes, 16) == [4, 12]
 
 
 @settings(max_examples=100, deadline=None)

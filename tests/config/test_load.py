@@ -236,8 +236,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a number as top key", MINIMAL + "1: 2\n", "1: unknown key"),
     ("no key", MINIMAL + "prefix: {null: 2}\n", "write a text as key"),
     ("a Python object", MINIMAL + "seed: !!python/object:os.system x\n", "is not YAML in line 6"),
-    ("an impossible date", MINIMAL + "seed: 2001-99-99\n", "a value that cannot be read: month must be in 1..12"),
-    ("a date", MINIMAL + "seed: 2001-01-01\n", r"seed: datetime\.date.*whole number"),
+    ("an impossible date", MINIMAL + "seed: 2001-99-99\n", r"seed: '2001-99-99' .*whole number"),
+    ("a date", MINIMAL + "seed: 2001-01-01\n", r"seed: '2001-01-01' .*whole number"),
     ("a tagged non-number", MINIMAL + "seed: !!int abc\n", "a value that cannot be read"),
     ("a tagged nothing", MINIMAL + "seed: !!int ''\n", "a value that cannot be read"),
     ("a tagged non-boolean", MINIMAL + "seed: !!bool abc\n", "a value that cannot be read"),
@@ -397,10 +397,10 @@ def test_set_of_the_shorthand(load: Any) -> None:
         ("target.hit_rate=0.5", r"target\.hit_rate: unknown key\..*`hit_ratio`"),
         ("input_length.value=5", r"--set input_length\.value: input_length is not a block of keys"),
         ("seed=[1", r"--set: the value of 'seed=\[1' is not YAML"),
-        ("seed=2001-99-99", "--set: .*cannot be read"),
+        ("seed=!!int x", "--set: .*cannot be read"),
         ("seed={a: 1, a: 2}", "a: stands twice"),
         ("target.hit_ratio=2", r"target\.hit_ratio: 2 .*at most 1"),
-        (".=1", "unknown key"),
+        (".=1", "--set: .*empty"),
     ],
 )
 def test_set_that_is_wrong(load: Any, setting: str, message: str) -> None:

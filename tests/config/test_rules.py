@@ -14,7 +14,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     # changes, field, value, remedy
     ({"hit_unit": 24}, "hit_unit", "24 is not a multiple of block_size 16", "write 16 or a multiple"),
     ({"block_size": 0}, "block_size", "0", "at least 1"),
-    ({"block_size": "16"}, "block_size", "'16'", "whole number"),
+    ({"block_size": "16"}, "block_size", "'16'", "write 16 without quotes"),
     ({"block_size": 16.5}, "block_size", "16.5", "whole number"),
     ({"block_size": True}, "block_size", "True", "whole number"),
     ({"block_size": None}, "block_size", "None", "whole number"),
@@ -28,7 +28,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"dataset_id": ""}, "dataset_id", "''", "letters, digits"),
     ({"dataset_id": "a/b"}, "dataset_id", "'a/b'", "letters, digits"),
     ({"dataset_id": "x" * 101}, "dataset_id", "'xxx", "at most 100"),
-    ({"dataset_id": 7}, "dataset_id", "7", "write a text"),
+    ({"dataset_id": 7}, "dataset_id", "7", "quotes"),
     ({"max_model_len": 0}, "max_model_len", "0", "at least 1"),
     ({"tokenizer": 5}, "tokenizer", "5", "key: value"),
     ({"tokenizer": {"revision": "a"}}, "tokenizer.path", "is missing", "add this key"),

@@ -13,7 +13,7 @@ from prefixcache.content.branches import number_branches
 from prefixcache.content.divergence import Alphabet, first_words, sentence
 from prefixcache.content.mixing import combine, mix
 from prefixcache.content.seams import Seams
-from prefixcache.errors import VerdictError
+from prefixcache.errors import InputError
 
 
 def toy_seams(words: int, common: int) -> Seams:
@@ -77,8 +77,8 @@ def test_sentence_has_its_length_and_its_own_words() -> None:
         assert words[1:2].tolist() == [8][: max(length - 1, 0)]
 
 
-def test_more_groups_than_words_is_a_verdict() -> None:
-    with pytest.raises(VerdictError, match="prefix groups"):
+def test_more_groups_than_words_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="prefix groups"):
         Alphabet.of(toy_seams(10, 5), 10, np.uint64(1))
 
 

@@ -72,7 +72,11 @@ def test_empty_samples_keep_the_numbers_of_the_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("a.jsonl", '{"text": "private words" ', "not JSON Lines"),
+        ("a.jsonl", '{"text": "private words" ', "not JSON Lines: line 1, column 26: unexpected end of data"),
+        ("a.jsonl", '{"text": "private words"}\r\n\r\n{"text": private}', "not JSON Lines: line 3, column"),
+        ("a.jsonl", b"\x1f\x8b\x08private", "packed with gzip, not JSON Lines"),
+        ("a.jsonl", b"PAR1private", "is a Parquet file, not JSON Lines"),
+        ("a.csv", b"PK\x03\x04private", "is a ZIP or Excel file, not CSV"),
         ("a.jsonl", '["private words"]', "not an object"),
         ("a.jsonl", '{"one": "x", "two": "private"}', "which of the columns"),
         ("a.txt", b"\xff\xfe\x00private", "byte 0 is not UTF-8"),
@@ -86,6 +90,47 @@ def test_files_that_are_not_what_they_should_be(name: str, content: str | bytes,
         load_source(SourceConfig(source="text", path=str(path)), count=0, seed=0, where="prefix.source")
     assert "private" not in str(caught.value)
     assert str(caught.value.field).startswith("prefix.source.")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "txt", "csv"])
+def test_a_byte_order_mark_is_no_text(kind: str, tmp_path: Path) -> None:
+    """Editors on Windows put one before UTF-8."""
+    path = write(tmp_path / f"data.{kind}", SENTENCES)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_source(SourceConfig(source="text", path=str(path)), count=0, seed=0).samples == SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("names", "held"),
+    [
+        ([], "holds nothing, no train.jsonl"),
+        (["test.jsonl", "README.md"], "holds README.md, test.jsonl, no train.jsonl"),
+        ([f"part-{i}.jsonl" for i in range(8)], "part-4.jsonl and 3 more, no train.jsonl"),
+    ],
+)
+def test_a_folder_without_the_file_tells_what_it_holds(names: list[str], held: str, tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).write_text("")
+    with pytest.raises(EnvironmentFailure, match=held) as caught:
+        load_source(SourceConfig(source="gsm8k", path=str(tmp_path)), count=0, seed=0)
+    assert "--source gsm8k=PATH" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("samples", "told"),
+    [
+        ([], "the source is empty"),
+        (["<|endoftext|> One.", "Two <|endoftext|>."], "each of the 2 samples holds the text"),
+    ],
+)
+def test_empty_and_unusable_sources_are_told_apart(
+    samples: list[str], told: str, embedded: tuple[Tokenizer, Seams]
+) -> None:
+    special = embedded[0].special_texts[0]
+    texts = [text.replace("<|endoftext|>", special) for text in samples]
+    with pytest.raises(InputError, match=told) as caught:
+        build_corpus(Source("text", texts), *embedded, 5)
+    assert caught.value.remedy
 
 
 def test_a_hub_data_set_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,8 @@ def test_credentials_go_into_a_header_and_the_query_stays_with_the_requests() ->
     assert endpoint.headers("sk") == {"Authorization": "Bearer sk"}
     assert "abcdef" not in repr(endpoint)
     assert "bWU6" not in repr(endpoint)
-    assert set(endpoint.secrets) == {"abcdef", "bWU6cEBzcw=="}
+    assert set(endpoint.secrets) == {"key=abcdef", "abcdef", "bWU6cEBzcw==", "me", "p@ss"}
+    assert set(parse_endpoint("http://h/?plain").secrets) == {"plain"}
 
 
 @pytest.mark.parametrize("url", ["h:8000", "ftp://h", "http://", "http://h:port", "http://me:secret@"])

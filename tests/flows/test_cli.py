@@ -101,6 +101,27 @@ def test_plan(config: Path) -> None:
     assert call("plan", "--config", config).exit_code == 0
 
 
+def test_plan_with_the_tokenizers_frame_is_the_plan_that_is_built(config: Path, tmp_path: Path) -> None:
+    chat = ("--set", "prompt={format: chat, system: You count in steps.}", "--set", "block_size=4")
+    bare = json_of(call("plan", "--config", config, *chat, "--json"))
+    found = json_of(call("plan", "--config", config, *chat, "--probe-tokenizer", "--json"))
+    call("generate", "-c", config, "-o", tmp_path / "data", "--no-prefect", "--json", *chat)
+    built = json.loads((tmp_path / "data" / "validation_report.json").read_text())
+    assert found["head_tokens"] >= 8 and found["tail_tokens"] >= 1 and found["assumptions"] == []
+    for key in ("expected_hit_tokens", "max_reachable_hit_tokens", "designed_hit_ratio", "groups"):
+        assert found[key] == built[key]
+    assert found["max_reachable_hit_tokens"] != bare["max_reachable_hit_tokens"]
+    shown = call("plan", "--config", config, *chat, "--probe-tokenizer").stderr
+    assert f"begins with {found['head_tokens']} tokens" in " ".join(shown.split())
+
+
+def test_plan_does_not_warn_of_a_tokenizer_that_it_does_not_use(config: Path) -> None:
+    result = call("plan", "-c", config, "--json")
+    assert json_of(result)["warnings"] == []
+    assert "embedded" not in result.stderr
+    assert "embedded" in call("plan", "-c", config, "--probe-tokenizer").stderr
+
+
 def test_plan_of_an_unreachable_target_prints_the_best_plan(config: Path) -> None:
     result = call("plan", "--config", config, "--set", "target.hit_ratio=0.97", "--json")
     assert result.exit_code == 1
@@ -157,10 +178,13 @@ def test_an_unreachable_target_exits_1_with_the_report(config: Path, tmp_path: P
     assert call("validate", "--dataset", out).exit_code == 2
 
 
-def test_an_output_that_cannot_be_written_exits_3(config: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    result = call("generate", "-c", config, "-o", tmp_path / "file" / "x", "--no-prefect")
-    assert result.exit_code == 3
+@pytest.mark.parametrize("name", ["file", "file/x"])
+def test_an_output_where_a_file_stands_exits_2_and_names_it(name: str, config: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    result = call("generate", "-c", config, "-o", tmp_path / name, "--no-prefect")
+    assert result.exit_code == 2
+    assert f"{tmp_path / 'file'} is a file" in result.stderr
+    assert (tmp_path / "file").read_text() == "kept"
     assert "Traceback" not in result.stderr
 
 

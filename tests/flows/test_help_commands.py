@@ -387,7 +387,8 @@ class TestLanguage:
         assert "PREFIXCACHE_LANG" in wrong.stderr
 
     @pytest.mark.parametrize(
-        "command", ["init", "plan", "generate", "validate", "inspect", "run", "report", "explain", "export"]
+        "command",
+        ["init", "plan", "generate", "validate", "inspect", "reorder", "run", "report", "explain", "export", "demo"],
     )
     def test_every_command_takes_it(self, command: str) -> None:
         result = call(command, "--help")
@@ -408,3 +409,29 @@ def test_help_imports_nothing_heavy(command: str, run: Path, tmp_path: Path) -> 
         [sys.executable, "-c", LIGHT, command, *arguments[command]], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip().splitlines()[-1] == "0 []"
+
+
+class TestErrorsInChinese:
+    def test_frame_and_json(self, config: Path) -> None:
+        told = call("plan", "-c", config, "--set", "request_count=0", "--lang", "zh", "--json")
+        assert told.exit_code == 2
+        assert told.stderr.startswith("错误： [阶段 config")
+        assert "不允许的值 0" in told.stderr
+        assert "处理建议：" in told.stderr
+        english = call("plan", "-c", config, "--set", "request_count=0", "--json")
+        assert told.stdout == english.stdout
+        assert english.stderr.startswith("error: ")
+        assert call("plan", "--nope", "--lang=zh").stderr.startswith("错误：")
+        assert call("plan", "--nope", env={"PREFIXCACHE_LANG": "zh"}).stderr.startswith("错误：")
+        assert call("plan", "--nope").stderr.startswith("error:"), "the language of one call is not that of the next"
+
+    def test_reorder_and_the_problems_of_validate(self, config: Path, tmp_path: Path) -> None:
+        made(tmp_path / "d", request_count=5)
+        done = call("reorder", "-d", tmp_path / "d", "--order", "shuffle", "-o", tmp_path / "e", "--lang", "zh")
+        assert done.exit_code == 0, done.stderr
+        assert "数据集理论命中率" in done.stdout
+        with (tmp_path / "e" / "data.jsonl").open("ab") as file:
+            file.write(b"\n")
+        checked = call("validate", "-d", tmp_path / "e", "--lang", "zh")
+        assert checked.exit_code == 1
+        assert re.search(r"data\.jsonl 为 \d+ 字节，Manifest 记录为 \d+ 字节", checked.stdout)

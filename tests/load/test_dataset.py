@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from prefixcache.engines.endpoint import parse_endpoint
-from prefixcache.errors import InputError
+from prefixcache.errors import InputError, VerdictError
 from prefixcache.load.dataset import load_dataset
 from prefixcache.load.facts import Rates, kv_tokens_needed, plan_facts
 from prefixcache.load.options import RunOptions
 from prefixcache.load.routes import Router
-from tests.load.handmade import Wish, make_dataset
+from tests.load.handmade import Wish, make_dataset, sign
+from tests.support.datasets import made
 
 WISHES = [Wish("a", 16, domain=0), Wish("b", 32, domain=1), Wish("a", 48, domain=0), Wish("b", 16, domain=1)]
 
@@ -20,10 +21,6 @@ WISHES = [Wish("a", 16, domain=0), Wish("b", 32, domain=1), Wish("a", 48, domain
 def edit(directory: Path, name: str, change: Callable[[str], str]) -> None:
     path = directory / name
     path.write_text(change(path.read_text()))
-
-
-def forget_digests(directory: Path) -> None:
-    edit(directory, "manifest.json", lambda text: json.dumps(json.loads(text) | {"files": {}}))
 
 
 def test_prompts_are_read_from_disk_in_any_order(tmp_path: Path) -> None:
@@ -62,10 +59,10 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sealed", [True, False])
 def test_rows_in_another_order_are_refused_even_where_digests_agree(tmp_path: Path, sealed: bool) -> None:
     directory = make_dataset(tmp_path / "set", WISHES)
-    if not sealed:
-        forget_digests(directory)
     for name in ("data.jsonl", "request_metadata.jsonl"):
         edit(directory, name, lambda text: "".join(reversed(text.splitlines(keepends=True))))
+    if not sealed:
+        sign(directory)
     with pytest.raises(InputError, match="another order than the one that was simulated") as caught:
         load_dataset(directory)
     assert caught.value.field == "order_digest"
@@ -74,11 +71,12 @@ def test_rows_in_another_order_are_refused_even_where_digests_agree(tmp_path: Pa
 
 def test_rows_that_are_not_the_plans_are_refused(tmp_path: Path) -> None:
     directory = make_dataset(tmp_path / "set", WISHES)
-    forget_digests(directory)
     edit(directory, "data.jsonl", lambda text: "".join(reversed(text.splitlines(keepends=True))))
+    sign(directory)
     with pytest.raises(InputError, match=r"row 1 of data\.jsonl is not request 'r0'"):
         load_dataset(directory)
     edit(directory, "data.jsonl", lambda text: "".join(list(reversed(text.splitlines(keepends=True)))[:3]))
+    sign(directory)
     with pytest.raises(InputError, match="has 3 rows, the plan 4"):
         load_dataset(directory)
 
@@ -95,6 +93,91 @@ def test_a_manifest_that_cannot_be_run(tmp_path: Path, change: dict[str, object]
     edit(directory, "manifest.json", lambda old: json.dumps(json.loads(old) | change))
     with pytest.raises(InputError, match=text):
         load_dataset(directory)
+
+
+@pytest.mark.parametrize("key", ["files", "order_digest", "tokenizer", "dataset_digest", "request_count"])
+def test_a_manifest_that_lacks_what_proves_it_is_refused(tmp_path: Path, key: str) -> None:
+    directory = make_dataset(tmp_path / "set", WISHES)
+    edit(directory, "manifest.json", lambda old: json.dumps({k: v for k, v in json.loads(old).items() if k != key}))
+    with pytest.raises(InputError, match=f"lacks {key}"):
+        load_dataset(directory)
+
+
+@pytest.mark.parametrize("files", [{}, {"data.jsonl": {}}, [], {"data.jsonl": "x"}])
+def test_files_without_digests_are_refused(tmp_path: Path, files: object) -> None:
+    directory = sign(make_dataset(tmp_path / "set", WISHES), files=files)
+    with pytest.raises(InputError, match=r"manifest\.json (names no files|does not name data)"):
+        load_dataset(directory)
+
+
+def test_the_digest_of_the_dataset_is_that_of_its_files(tmp_path: Path) -> None:
+    directory = sign(make_dataset(tmp_path / "set", WISHES), dataset_digest="0" * 64)
+    with pytest.raises(InputError, match="dataset_digest is not that of its files"):
+        load_dataset(directory)
+
+
+def report_of(directory: Path, **changes: object) -> Path:
+    edit(directory, "validation_report.json", lambda old: json.dumps(json.loads(old) | changes))
+    return sign(directory)
+
+
+def test_a_dataset_without_its_certificate_is_refused(tmp_path: Path) -> None:
+    directory = make_dataset(tmp_path / "set", WISHES)
+    (directory / "validation_report.json").unlink()
+    with pytest.raises(InputError, match=r"validation_report\.json is missing"):
+        load_dataset(directory)
+    sign(directory)
+    with pytest.raises(InputError, match=r"does not name validation_report\.json"):
+        load_dataset(directory)
+    (directory / "validation_report.json").write_text("{")
+    with pytest.raises(InputError, match="is not a JSON object"):
+        load_dataset(sign(directory))
+
+
+@pytest.mark.parametrize("change", [{"certificate": None}, {"certificate": {}}, {"validation_status": None}])
+def test_a_report_that_says_nothing_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    directory = report_of(make_dataset(tmp_path / "set", WISHES), **change)
+    with pytest.raises(InputError, match="no certificate and status") as caught:
+        load_dataset(directory)
+    assert "prefixcache validate" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"certificate": {"holds": False}, "validation_status": "PASS"},
+        {"validation_status": "FAIL", "on_failure": "error"},
+        {"validation_status": "FAIL", "certificate": {"holds": False}, "on_failure": "warn"},
+        {"validation_status": "FAIL", "audit": {"differing_prompts": 1}, "on_failure": "warn"},
+    ],
+)
+def test_a_failed_dataset_is_refused_with_its_reason(tmp_path: Path, change: dict[str, object]) -> None:
+    directory = report_of(make_dataset(tmp_path / "set", WISHES), reason="the moon was full", **change)
+    with pytest.raises(VerdictError, match="the moon was full"):
+        load_dataset(directory)
+
+
+def test_a_best_plan_that_was_asked_for_is_run(tmp_path: Path) -> None:
+    directory = make_dataset(tmp_path / "set", WISHES)
+    load_dataset(report_of(directory, validation_status="FAIL", on_failure="warn")).close()
+    load_dataset(report_of(directory, validation_status="PASS_WITH_WARNING")).close()
+
+
+def test_a_generation_that_failed_points_to_its_report(tmp_path: Path) -> None:
+    with pytest.raises(VerdictError):
+        made(tmp_path / "set", request_count=2, target={"hit_ratio": 0.9})
+    assert [p.name for p in (tmp_path / "set").iterdir() if p.is_file()] == ["validation_report.json"]
+    with pytest.raises(VerdictError, match=r"its generation ended with FAIL: .*can hit at most") as caught:
+        load_dataset(tmp_path / "set")
+    assert "validation_report.json" in str(caught.value.remedy)
+
+
+def test_a_real_dataset_is_run_and_not_without_its_shards(tmp_path: Path) -> None:
+    made(tmp_path / "set")
+    load_dataset(tmp_path / "set").close()
+    next((tmp_path / "set" / "shards").iterdir()).unlink()
+    with pytest.raises(InputError, match=r"shards/requests-00000\.parquet is missing"):
+        load_dataset(tmp_path / "set")
 
 
 @pytest.mark.parametrize("change", [{"gating": "maybe"}, {"send": "morse"}, {"concurrency": 0}, {"poll_interval": 0}])
@@ -142,3 +225,10 @@ def test_routes(tmp_path: Path) -> None:
     spread = Router([a, b], shared)
     assert [spread.target(r, n).actual_route for n, r in enumerate(shared.requests)] == [0, 1, 0]
     assert len(spread.warnings) == 1
+
+
+def test_an_edited_claim_of_a_manifest_is_refused(tmp_path: Path) -> None:
+    made(tmp_path / "set")
+    edit(tmp_path / "set", "manifest.json", lambda old: json.dumps(json.loads(old) | {"hit_drop": 1}))
+    with pytest.raises(InputError, match="manifest_digest is not its own"):
+        load_dataset(tmp_path / "set")

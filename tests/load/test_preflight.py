@@ -66,6 +66,6 @@ def test_numbers_of_endpoints_and_domains_that_do_not_fit(tmp_path: Path) -> Non
 
 def test_nobody_there(tmp_path: Path) -> None:
     dataset = make_dataset(tmp_path / "set", WISHES)
-    with pytest.raises(EnvironmentFailure, match="cannot be read") as caught:
+    with pytest.raises(EnvironmentFailure, match="nothing listens there") as caught:
         run_benchmark(dataset, tmp_path / "run", RunOptions(urls=("http://127.0.0.1:9",)))
     assert "Check that the server runs" in str(caught.value)

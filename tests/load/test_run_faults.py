@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -99,7 +100,7 @@ def test_old_servers_that_do_not_confirm_a_reset_are_noted(dataset: Path, tmp_pa
 
 def test_residue_is_seen_in_the_first_answer(dataset: Path, tmp_path: Path) -> None:
     with FakeServer(cached=lambda n: 16 if n == 0 else 0) as server:
-        summary = run_benchmark(dataset, tmp_path / "run", options(server, concurrency=3))
+        summary = run_benchmark(dataset, tmp_path / "run", options(server, concurrency=3, allow_residue=True))
     [warning] = [w for w in summary.warnings if w["code"] == "residue"]
     assert "r0" in warning["message"]
     assert summary.passes[0]["residue"]["detected"] is True
@@ -107,7 +108,7 @@ def test_residue_is_seen_in_the_first_answer(dataset: Path, tmp_path: Path) -> N
 
 def test_residue_is_seen_in_the_counters_where_answers_do_not_tell(dataset: Path, tmp_path: Path) -> None:
     with FakeServer(cached=lambda n: None, counted_hits=lambda n: 16 if n == 0 else 0) as server:
-        summary = run_benchmark(dataset, tmp_path / "run", options(server))
+        summary = run_benchmark(dataset, tmp_path / "run", options(server, allow_residue=True))
     [warning] = [w for w in summary.warnings if w["code"] == "residue"]
     assert "16 hit tokens after the first request" in warning["message"]
 
@@ -153,12 +154,13 @@ def test_the_dataset_is_linked_into_the_run(dataset: Path, tmp_path: Path) -> No
     with FakeServer() as server:
         run_benchmark(dataset, tmp_path / "run", options(server))
         linked = tmp_path / "run" / "dataset"
-        assert sorted(p.name for p in linked.iterdir()) == ["data.jsonl", "manifest.json", "request_metadata.jsonl"]
+        names = ["data.jsonl", "manifest.json", "request_metadata.jsonl", "validation_report.json"]
+        assert sorted(p.name for p in linked.iterdir()) == names
         assert (linked / "data.jsonl").samefile(dataset / "data.jsonl")
         other = make_dataset(tmp_path / "other", WISHES[:2])
         (tmp_path / "mine" / "dataset").mkdir(parents=True)
         (tmp_path / "mine" / "dataset" / "precious").write_text("x")
-        with pytest.raises(InputError, match="is not this dataset"):
+        with pytest.raises(InputError, match=r"holds other files \(dataset\)"):
             run_benchmark(other, tmp_path / "mine", options(server))
         assert (tmp_path / "mine" / "dataset" / "precious").exists()
         with pytest.raises(InputError, match="lies inside the dataset"):
@@ -213,11 +215,31 @@ def test_no_secret_reaches_a_file(dataset: Path, tmp_path: Path, monkeypatch: py
         assert (path, headers["authorization"]) == ("/v1/completions?token=planted-token", "Bearer sk-PLANTED-KEY")
     with pytest.raises(EnvironmentFailure) as caught:  # the server is gone
         run_benchmark(dataset, tmp_path / "gone", RunOptions(urls=(url,)))
+    assert not (tmp_path / "gone").exists()
     written = [p.read_text() for p in tmp_path.rglob("*") if p.is_file() and "runtime" in p.parts]
-    assert len(written) >= 6
+    assert len(written) >= 5
     for secret in planted:
         assert not any(secret in text for text in written)
         assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize("query", ["onlyvalue77", "token=planted%2Ftoken", "k=q7&v=9z", ""])
+def test_a_server_that_echoes_what_it_was_sent(dataset: Path, tmp_path: Path, query: str) -> None:
+    ways = {1: "http_400_echo", 2: "echo_event", 3: "http_400_raw"}
+    with FakeServer(behave=lambda n, p: ways.get(n, "ok")) as server:
+        address = server.url.removeprefix("http://")
+        url = f"http://planted-user:planted%2Fpass@{address}/v1/completions" + (f"?{query}" if query else "")
+        summary = run_benchmark(dataset, tmp_path / "run", RunOptions(urls=(url,), poll_interval=0.05))
+        sent = [headers for headers, _ in server.requests("/v1/completions")]
+    token = base64.b64encode(b"planted-user:planted/pass").decode()
+    assert sent[0]["authorization"] == f"Basic {token}"
+    assert summary.failed_requests == 3
+    errors = [r["error"] for r in rows(tmp_path / "run") if r["error"]]
+    assert sum("asked with" in error for error in errors) >= 2  # the rest of the text is kept
+    planted = (token[:12], "planted-user", "planted/pass", "planted%2F", "onlyvalue77", "planted/token", "q7", "9z")
+    for path in (tmp_path / "run" / "runtime").iterdir():
+        assert [secret for secret in planted if secret in path.read_text()] == [], path.name
+    assert not any(secret in str(summary.to_json()) for secret in planted)
 
 
 def test_warmup_failures_leave_their_lane_cold(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from prefixcache.load.run import dry_run, run_benchmark
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from prefixcache.report.build import build_prefix_cache_report
-from tests.load.handmade import BLOCK, Wish, expected_hits, make_dataset
+from tests.load.handmade import BLOCK, Wish, expected_hits, make_dataset, sign
 from tests.support.datasets import made
 
 pytestmark = pytest.mark.engine
@@ -148,8 +148,7 @@ def test_text_prompts_are_checked_and_sent(engine: EngineProcess, tmp_path: Path
     for n, line in enumerate(metadata):
         line |= {"input_len": count, "planned_prefix_len": hit, "expected_hit_len": hit * n}
     (dataset / "request_metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in metadata))
-    manifest = json.loads((dataset / "manifest.json").read_text()) | {"files": {}}
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    sign(dataset)
     summary = run_benchmark(dataset, tmp_path / "run", RunOptions(urls=(engine.url,), poll_interval=0.05))
     assert summary.passes[0]["measured_hit_tokens"] == hit
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from prefixcache.engines.http import Timeouts
-from prefixcache.errors import EnvironmentFailure
+from prefixcache.errors import PLACES, EnvironmentFailure
 from prefixcache.load.options import Progress, RunOptions
 from prefixcache.load.run import run_benchmark
 from prefixcache.report.build import build_prefix_cache_report
@@ -45,10 +45,12 @@ def rows(run: Path) -> list[dict[str, Any]]:
     return [json.loads(x) for x in (run / "runtime" / "request_results.jsonl").read_text().splitlines()]
 
 
-def warned(run: Path, code: str) -> dict[str, str]:
+def warned(run: Path, code: str) -> dict[str, Any]:
     """The one warning of a code, which says where it happened and what to do."""
     [warning] = [w for w in run_json(run)["warnings"] if w["code"] == code]
+    assert set(PLACES) <= set(warning)
     assert warning["stage"] and warning["field"] and warning["remedy"]
+    assert warning["dataset_id"] == run_json(run)["dataset_id"]
     return dict(warning)
 
 
@@ -67,10 +69,7 @@ def test_a_metrics_page_that_cannot_be_reached(dataset: Path, tmp_path: Path) ->
         ended = call(dataset, tmp_path / "cli", "--url", server.url, "--metrics-url", "http://127.0.0.1:9")
     assert ended.exit_code == 3
     assert json.loads(ended.stdout)["error"]["field"] == "metrics_url"
-    run = run_json(tmp_path / "run")
-    assert (run["status"], run["error"]["stage"], run["error"]["field"]) == ("failed", "scrape_metrics", "metrics_url")
-    assert run["finished_at"] is not None
-    assert (tmp_path / "run" / "dataset" / "manifest.json").exists()
+    assert not (tmp_path / "run").exists() and not (tmp_path / "cli").exists()  # refused before it began
 
 
 def test_counters_that_fall(dataset: Path, tmp_path: Path) -> None:
@@ -145,6 +144,7 @@ def test_part_of_the_requests_failed(dataset: Path, tmp_path: Path) -> None:
     warning = warned(tmp_path / "run", "requests_failed")
     assert warning["message"].startswith("2 of 6 requests failed (2 http_error); the first is r1: out of luck")
     assert (warning["stage"], warning["field"]) == ("run_benchmark", "url")
+    assert (warning["request_id"], warning["group"], warning["retry_count"]) == ("r1", "b", 0)
     assert "request_results.jsonl" in warning["remedy"]
     assert [r["status"] for r in rows(tmp_path / "run")].count("http_error") == 2
     assert ended.exit_code == 1
@@ -175,7 +175,7 @@ def test_metrics_missing_of_one_instance_of_two(dataset: Path, tmp_path: Path) -
 
 def test_residue_is_a_finding_with_a_remedy(dataset: Path, tmp_path: Path) -> None:
     with FakeServer(cached=lambda n: 16 if n == 0 else 0) as server:
-        summary = run_benchmark(dataset, tmp_path / "run", options(server.url, concurrency=3))
+        summary = run_benchmark(dataset, tmp_path / "run", options(server.url, concurrency=3, allow_residue=True))
     assert summary.status == "complete"
     assert "--overwrite" in warned(tmp_path / "run", "residue")["remedy"]
     assert build_prefix_cache_report(tmp_path / "run")["verdict"]["code"] == "polluted"

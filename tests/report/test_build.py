@@ -108,7 +108,7 @@ def test_runtime_deviates(tmp_path: Path) -> None:
     assert code == "deviates"
     assert "15.00 pp above designed" in en
     assert "The runtime deviation is the larger one (construction: −1.00 pp)" in en
-    assert "Seen in this run: the plan needs more KV cache than the server holds." in en
+    assert en.startswith("The plan does not fit this server: its KV cache is smaller than the plan needs.")
     assert "运行实现偏差较大（数据构造偏差 −1.00 个百分点）" in zh
 
 

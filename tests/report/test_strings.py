@@ -67,7 +67,8 @@ def test_every_code_has_words() -> None:
 def test_every_warning_of_a_run_has_a_name() -> None:
     load = PACKAGE.parent / "load"
     source = "".join(
-        (load / name).read_text() for name in ("isolation.py", "passes.py", "preflight.py", "run.py", "troubles.py")
+        (load / name).read_text()
+        for name in ("isolation.py", "passes.py", "preflight.py", "fit.py", "run.py", "troubles.py")
     )
     codes = set(re.findall(r'warn\(\s*"(\w+)"', source)) | set(re.findall(r'\(\s*"(\w+)",\s*(?:text|f")', source))
     assert "kv_capacity" in codes

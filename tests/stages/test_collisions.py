@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from prefixcache.cache.matching.semantics import Matching
 from prefixcache.content import assembly
 from prefixcache.content.collisions.markers import Markers
 from prefixcache.content.collisions.repair import APART
+from prefixcache.content.divergence import Alphabet
 from prefixcache.content.keys import ContentKeys
 from prefixcache.dataset.check import check_dataset
 from prefixcache.dataset.content_check import status_with_collisions
@@ -29,6 +31,7 @@ from tests.cache.test_matching import slow_hits, slow_pieces
 from tests.support.datasets import config_of, digest_of, made
 
 SEMANTICS = ("chained_prefix", "independent_block", "content_defined_chunk")
+WORDS = ("roof", "door", "wall", "floor")
 THREE_GROUPS = {
     "groups": [{"id": "a", "request_weight": 5}, {"id": "b", "request_weight": 3}, {"id": "c", "request_weight": 2}]
 }
@@ -460,6 +463,44 @@ def test_equal_masters_of_two_groups_are_found(semantics: str, tmp_path: Path, m
     assert [row["expected_hit_len"] for row in prompts_in(tmp_path)[1]] == slow_cold_hits(tmp_path)
 
 
+def test_a_master_that_collides_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without words of their own two groups open with the same sample of a source that has few."""
+    source = tmp_path / "train.jsonl"
+    texts = [f"The {word} of the house is large and old, and nobody knows its age. " * 30 for word in WORDS]
+    source.write_bytes(b"".join(orjson.dumps({"question": text, "answer": "yes"}) + b"\n" for text in texts))
+    real = Alphabet.of
+
+    def one_word(*arguments: Any) -> Alphabet:
+        made = real(*arguments)
+        return replace(made, masters=np.full_like(made.masters, made.masters[0]))
+
+    monkeypatch.setattr("prefixcache.stages.build_masters.Alphabet.of", one_word)
+    tried: list[dict[int, int]] = []
+    build = build_masters.BUILD_MASTERS.run
+
+    def counted(root: Path, job: Any, plan: Any, corpus: Any, attempts: Any = ()) -> Any:
+        tried.append(dict(attempts))
+        return build(root, job, plan, corpus, attempts)
+
+    stage = replace(build_masters.BUILD_MASTERS, run=counted)
+    monkeypatch.setattr("prefixcache.pipeline.BUILD_MASTERS", stage)
+    monkeypatch.setattr("prefixcache.stages.repair.BUILD_MASTERS", stage)
+    kept: dict[str, Any] = {"source": "gsm8k", "path": str(source), "allow_repeat": True}
+    most: list[int] = []
+    for seed in range(8):
+        tried.clear()
+        result = made(
+            tmp_path / str(seed), seed=seed, prefix={"group_count": 2}, suffix={**kept, **rules("chained_prefix")}
+        )
+        assert result.status == "PASS"
+        assert result.report["collisions"]["cross_group_masters"]["colliding_groups"] == []
+        assert check_dataset(tmp_path / str(seed))["intact"]
+        assert [sum(attempts.values()) for attempts in tried] == list(range(len(tried)))
+        most.append(len(tried))
+    assert 1 in most
+    assert max(most) > 1
+
+
 def test_check_finds_a_copied_block(tmp_path: Path) -> None:
     """Chained hashes do not mind it, independent blocks do."""
     for semantics, found in (("chained_prefix", True), ("independent_block", False)):
@@ -490,3 +531,17 @@ def test_repeated_text_is_reported_and_never_refused(tmp_path: Path) -> None:
     assert windows["requests_with_repeats"] > 10
     assert windows["share_of_requests"] == windows["requests_with_repeats"] / 40
     assert windows["most_repeated"][0]["count"] >= windows["most_repeated"][-1]["count"] > 1
+
+
+@pytest.mark.parametrize(
+    ("semantics", "changes"),
+    [("independent_block", {"block_size": 2}), ("content_defined_chunk", {"block_size": 2})],
+)
+def test_blocks_too_short_for_markers_are_refused_at_planning(
+    semantics: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """Before any source is read."""
+    with pytest.raises(InputError, match="needs a marker of") as caught:
+        made(tmp_path, suffix=rules(semantics), **changes)
+    assert caught.value.stage == "plan_prefixes"
+    assert not (tmp_path / ".work" / "corpus").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from prefixcache.files import read_json, read_jsonl
 from prefixcache.pipeline import DatasetGenerationResult
 from tests.support.datasets import made
 from tests.support.families import family_folder
+from tests.support.tokenizers import mistral_folder, tekken_folder
 
 BY_SEAMS = ["llama3", "tekken", "roberta", "llama2", "metaspace", "t5", "bert"]
 CHAT = ["llama3", "tekken", "llama2", "metaspace"]
@@ -45,6 +47,21 @@ def test_prompts_of_every_family_encode_to_their_ids(family: str, tmp_path: Path
     assert result.report["audit"]["prompts"] == 200
     assert manifest["prompt"]["construction"] == "seams"
     assert manifest["prompt"]["form"] == "text"
+
+
+@pytest.mark.parametrize("folder", [mistral_folder, tekken_folder])
+def test_prompts_of_mistrals_own_files(folder: Callable[[], Path], tmp_path: Path) -> None:
+    result = made(
+        tmp_path,
+        tokenizer=str(folder()),
+        request_count=200,
+        input_length={"mode": "uniform", "min": 40, "max": 300},
+        prefix=GROUPS,
+        target={"hit_ratio": 0.4},
+    )
+    manifest = proven(result)
+    assert manifest["prompt"]["construction"] == "seams"
+    assert result.report["audit"]["prompts"] == 200
 
 
 @pytest.mark.parametrize("family", ["embedded", *CHAT])

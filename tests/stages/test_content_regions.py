@@ -11,7 +11,7 @@ import pytest
 
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.dataset.check import check_dataset
-from prefixcache.errors import EnvironmentFailure, InputError, VerdictError
+from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.pipeline import DatasetGenerationResult
 from tests.support.datasets import digest_of, made
@@ -62,10 +62,10 @@ def test_crowded_nodes_lose_the_smallest_unit(tmp_path: Path) -> None:
 
 
 def test_more_requests_than_one_token_can_tell_apart(tmp_path: Path) -> None:
-    with pytest.raises(VerdictError, match="leave their shared prefix at token") as caught:
+    with pytest.raises(InputError, match="leave their shared prefix at token") as caught:
         small = str(family_folder("llama3"))
         made(tmp_path, tokenizer=small, request_count=1500, input_length=9, block_size=1, target={"hit_ratio": 0.112})
-    assert caught.value.field == "request_count"
+    assert caught.value.field == "block_size"
 
 
 @pytest.mark.parametrize("block", [1, 2, 5, 64])

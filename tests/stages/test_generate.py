@@ -181,7 +181,7 @@ def test_targets_of_one_config_are_paired(tmp_path: Path) -> None:
 
 
 def test_an_unreachable_target_leaves_only_the_report(tmp_path: Path) -> None:
-    made(tmp_path)
+    """In a folder of its own; what becomes of an earlier dataset there is test_output_folder's subject."""
     with pytest.raises(VerdictError, match="at most") as caught:
         made(tmp_path, target={"hit_ratio": 0.99})
     assert caught.value.field == "target.hit_ratio"

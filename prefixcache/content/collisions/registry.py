@@ -66,9 +66,13 @@ class BlockRegistry:
 
     def add(self, part: str, keys: U64, owners: Array) -> None:
         """Register a part's pairs; a part of that name is replaced. An owner's pairs are all in one part."""
-        by_key = np.lexsort((owners, keys))
-        self._runs[part] = (keys[by_key], owners[by_key])
-        self._held += len(keys)
+        self.add_sorted(part, *sorted_pairs(keys, owners))
+
+    def add_sorted(self, part: str, keys: U64, owners: Array) -> None:
+        """As :meth:`add`, for pairs that are sorted by key and then owner; maps of files stay where they are."""
+        self._runs[part] = (keys, owners)
+        if not isinstance(keys, np.memmap):
+            self._held += len(keys)
         if self._held > self.memory_pairs:
             self._spill()
 
@@ -97,22 +101,17 @@ class BlockRegistry:
                 yield found
 
     def _repeated_between(self, low: int, high: int) -> Repeated:
-        keys, counts, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for part in self._runs:
-            own, owner = self._slice(part, low, high)
+        runs = [self._slice(part, low, high) for part in self._runs]
+        keys = _more_than_once([own for own, _ in runs])
+        counts = np.zeros(len(keys), dtype=np.int64)
+        smallest = np.full(len(keys), np.iinfo(np.int64).max)
+        for own, owner in runs if len(keys) else ():
+            begin, end = np.searchsorted(own, keys), np.searchsorted(own, keys, side="right")
+            here = end > begin
+            counts += end - begin
             # Pairs are sorted by key and then owner: the first of a key has the run's smallest owner.
-            distinct, first, count = np.unique(own, return_index=True, return_counts=True)
-            keys.append(distinct)
-            counts.append(count.astype(np.int64))
-            owners.append(owner[first])
-        every, total = np.concatenate(keys), np.concatenate(counts)
-        distinct, inverse = np.unique(every, return_inverse=True)
-        times = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(times, inverse, total)
-        smallest = np.full(len(distinct), np.iinfo(np.int64).max)
-        np.minimum.at(smallest, inverse, np.concatenate(owners))
-        more = times > 1
-        return Repeated(distinct[more], times[more], smallest[more])
+            smallest[here] = np.minimum(smallest[here], owner[begin[here]])
+        return Repeated(keys, counts, smallest)
 
     def _slice(self, part: str, low: int, high: int) -> tuple[U64, Array]:
         keys, owners = self._runs[part]
@@ -145,3 +144,24 @@ class BlockRegistry:
                 twice[1:] = (place[1:] == place[:-1]) & (owners[1:] == owners[:-1])
                 found.append(np.unique(owners[(owners != repeated.first_owner[place]) | twice]))
         return np.unique(np.concatenate(found))
+
+
+def sorted_pairs(keys: U64, owners: Array) -> tuple[U64, Array]:
+    """Pairs sorted by key and then owner."""
+    if len(owners) < 2 or (owners[1:] >= owners[:-1]).all():
+        by_key = np.argsort(keys, kind="stable")
+    else:
+        by_key = np.lexsort((owners, keys))
+    return keys[by_key], owners[by_key]
+
+
+def _more_than_once(runs: list[U64]) -> U64:
+    """Keys that occur twice or more in sorted runs, ascending."""
+    within, across = [], [np.zeros(0, dtype=np.uint64)]
+    for own in runs:
+        again = np.zeros(len(own), dtype=np.bool_)
+        again[1:] = own[1:] == own[:-1]
+        within.append(own[again])
+        across.append(own[~again])
+    every = np.sort(np.concatenate(across))
+    return np.unique(np.concatenate([*within, every[1:][every[1:] == every[:-1]]]))

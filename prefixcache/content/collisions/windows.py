@@ -14,6 +14,7 @@ from prefixcache.cache.blocks import block_forms, mix
 from prefixcache.content.collisions.registry import BlockRegistry
 
 U64 = NDArray[np.uint64]
+Counts = NDArray[np.int64]
 MOST_REPEATED = 5
 _STREAM = 0x77696E646F7773
 
@@ -29,12 +30,35 @@ def window_keys(ids: NDArray[np.int32], block: int, blocks: int, prefix: int) ->
     count = len(forms) - blocks + 1
     if count <= 0:
         return np.zeros(0, dtype=np.uint64)
-    multipliers = np.random.Philox(key=_STREAM).random_raw(blocks) | np.uint64(1)
     total = np.zeros(count, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for at, multiplier in enumerate(multipliers):
+        for at, multiplier in enumerate(_multipliers(blocks)):
             total += forms[at : at + count] * multiplier
     return mix(total)
+
+
+def windows_of_many(forms: U64, blocks: Counts, first: Counts, width: int) -> tuple[U64, Counts]:
+    """:func:`window_keys` of many prompts at once.
+
+    Args:
+        forms: mixed forms of all blocks, one prompt after the other.
+        blocks: blocks of each prompt. first: its first block that may begin a window. width: blocks per window.
+
+    Returns:
+        Keys one prompt after the other, and how many windows each prompt has.
+    """
+    counts = np.maximum(blocks - width + 1 - first, 0)
+    starts = np.repeat(np.cumsum(blocks) - blocks + first, counts)
+    starts = starts + np.arange(len(starts)) - np.repeat(np.cumsum(counts) - counts, counts)
+    total = np.zeros(len(starts), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for at, multiplier in enumerate(_multipliers(width)):
+            total += forms[starts + at] * multiplier
+    return mix(total), counts
+
+
+def _multipliers(width: int) -> U64:
+    return np.random.Philox(key=_STREAM).random_raw(width) | np.uint64(1)
 
 
 def window_report(registry: BlockRegistry, blocks: int, requests: int) -> dict[str, Any]:
@@ -54,8 +78,8 @@ def window_report(registry: BlockRegistry, blocks: int, requests: int) -> dict[s
         most = np.argsort(-found.counts, kind="stable")[:MOST_REPEATED]
         top += [(-int(found.counts[i]), int(found.keys[i])) for i in most]
         top = sorted(top)[:MOST_REPEATED]
-        for _, owners in registry.occurrences(found):
-            repeating = np.union1d(repeating, owners)
+        owners = [own for _, own in registry.occurrences(found)]
+        repeating = np.unique(np.concatenate([repeating, *owners]))
     return {
         "window_blocks": blocks,
         "windows": len(registry),

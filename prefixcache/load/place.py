@@ -1,0 +1,111 @@
+"""Where a run may be written: a new or an empty folder, or that of an earlier run. What others put there stays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from prefixcache.errors import InputError
+from prefixcache.files import read_json
+
+RESULTS = "request_results.jsonl"
+SAMPLES = "metrics_samples.jsonl"
+WRITTEN = (RESULTS, SAMPLES, "performance_metrics.json", "prefix_cache_metrics.json", "run.json")
+MARK = "prefixcache_version"
+LISTED = 5
+
+
+def check_place(run_dir: Path, dataset_dir: Path, *, overwrite: bool = False) -> None:
+    """May a run of this dataset be written there? Nothing is changed.
+
+    Raises:
+        InputError: a finished run, foreign files, or a folder inside the dataset.
+    """
+    if run_dir.exists() and not run_dir.is_dir():
+        raise wrong_place(f"{run_dir} is a file")
+    if (run_dir / "runtime" / RESULTS).exists() and not overwrite:
+        raise wrong_place(f"{run_dir} already holds a finished run", "Choose another --run-dir, or give --overwrite.")
+    run, dataset = run_dir.resolve(), dataset_dir.resolve()
+    if run == dataset or dataset in run.parents:
+        raise wrong_place(f"the run directory {run_dir} lies inside the dataset {dataset_dir}")
+    if run / "dataset" in dataset.parents:
+        raise wrong_place(f"the dataset {dataset_dir} lies inside the dataset folder of the run directory {run_dir}")
+    if not run_dir.is_dir() or _is_a_run(run_dir):
+        return
+    foreign = sorted(
+        path.name
+        for path in run_dir.iterdir()
+        if not path.name.startswith(".") and not (path.name == "dataset" and path.resolve() == dataset)
+    )
+    if foreign:
+        more = f" and {len(foreign) - LISTED} more" if len(foreign) > LISTED else ""
+        raise wrong_place(f"{run_dir} is no run directory and holds other files ({', '.join(foreign[:LISTED])}{more})")
+
+
+def _is_a_run(run_dir: Path) -> bool:
+    """An earlier run left its run.json, or was killed before it had one and left empty records."""
+    runtime = run_dir / "runtime"
+    if (runtime / "run.json").is_file():
+        return MARK in _json(runtime / "run.json")
+    left = {f"{RESULTS}.partial", f"{SAMPLES}.partial"}
+    return runtime.is_dir() and {path.name for path in runtime.iterdir()} in ({*left}, set())
+
+
+def wrong_place(message: str, remedy: str = "Choose another --run-dir.") -> InputError:
+    return InputError(message, field="run_dir", remedy=remedy, stage="run_benchmark")
+
+
+def link_dataset(source: Path, target: Path, *, overwrite: bool) -> None:
+    """Hard links of all files, copies where links are impossible; folders that begin with a dot stay behind.
+
+    Of what is there already only files of the dataset that an earlier run linked are replaced.
+
+    Raises:
+        InputError: another dataset, or other files of the same names.
+    """
+    if source.resolve() == target.resolve():
+        return
+    names = _files(source)
+    before = _listed(target)
+    if any((target / name).exists() and name not in before for name in names):
+        raise wrong_place(f"{target} exists and is not this dataset")
+    if before and not overwrite and (target / "manifest.json").read_bytes() != (source / "manifest.json").read_bytes():
+        raise wrong_place(f"{target} exists and is not this dataset")
+    for name in before:
+        (target / name).unlink(missing_ok=True)
+    for name in names:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source / name, target / name)
+        except OSError:
+            shutil.copy2(source / name, target / name)
+
+
+def _files(folder: Path) -> list[str]:
+    found = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        found += [str((Path(here) / name).relative_to(folder)) for name in sorted(names)]
+    return found
+
+
+def _listed(folder: Path) -> set[str]:
+    """The files that a dataset's manifest names, itself included; none without a manifest."""
+    if not (folder / "manifest.json").is_file():
+        return set()
+    files = _json(folder / "manifest.json").get("files")
+    inside = folder.resolve()
+    names = {"manifest.json", *(files if isinstance(files, dict) else ())}
+    return {name for name in names if inside in (folder / name).resolve().parents}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = read_json(path)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
