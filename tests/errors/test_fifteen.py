@@ -87,7 +87,7 @@ CASES: list[tuple[int, str, dict[str, Any], int, str, str, str | None, str, str]
     ),
     (
         *(9, "source too small", {"suffix": {"source": "gsm8k", "path": SMALL}}, 3, "build_masters"),
-        *("suffix.source", None, "tokens", "samples"),
+        *("suffix.source", None, "tokens", "use a larger source"),
     ),
     (
         *(9, "source missing", {"suffix": {"source": "gsm8k", "path": "none.jsonl"}}, 3, "config"),
