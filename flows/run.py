@@ -36,6 +36,7 @@ def run(
     variant_dataset: str | None = None,
     allow_residue: bool = False,
     overwrite: bool = False,
+    without_prompts: bool = False,
     insecure: bool = False,
     ca_file: str | None = None,
     proxy: str | None = None,
@@ -57,6 +58,7 @@ def run(
         variant_dataset: Folder of a dataset of the same plan with other content, for the second pass of compare.
         allow_residue: Go on where the cache cannot be proven empty.
         overwrite: Replace the results of an earlier run in the folder.
+        without_prompts: Keep no prompts in the run's folder; they are read from the dataset.
         insecure: Take any TLS certificate of the server.
         ca_file: PEM file of the authorities that signed its certificate.
         proxy: Forward proxy, without credentials.
@@ -76,6 +78,7 @@ def run(
             variant_dataset=Path(variant_dataset) if variant_dataset else None,
             allow_residue=allow_residue,
             overwrite=overwrite,
+            without_prompts=without_prompts,
             timeouts=Timeouts.of(timeout),
             connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),
         )

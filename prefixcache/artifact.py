@@ -11,27 +11,35 @@ from prefixcache.files import sha256_file
 
 
 class FileRef(BaseModel):
-    """One file: path relative to the workspace, SHA-256, size."""
+    """One file: path relative to the workspace, SHA-256, size, and when it was written in nanoseconds."""
 
     model_config = ConfigDict(frozen=True)
     path: str
     sha256: str
     bytes: int
+    written_ns: int | None = None
 
     @classmethod
-    def of(cls, root: Path, path: str) -> FileRef:
+    def of(cls, root: Path, path: str, sha256: str | None = None) -> FileRef:
+        """``sha256``: where it is known already."""
         full = root / path
-        return cls(path=path, sha256=sha256_file(full), bytes=full.stat().st_size)
+        found = full.stat()
+        digest = sha256 or sha256_file(full)
+        return cls(path=path, sha256=digest, bytes=found.st_size, written_ns=found.st_mtime_ns)
 
-    def intact(self, root: Path, *, deep: bool = True) -> bool:
-        """The file is there with the recorded size and, if ``deep``, the recorded hash."""
+    def intact(self, root: Path) -> bool:
+        """The file is there with the recorded size and hash.
+
+        One that was not written since it was hashed is not read again, as build tools do it.
+        """
         full = root / self.path
         try:
-            if full.stat().st_size != self.bytes:
-                return False
+            found = full.stat()
         except OSError:
             return False
-        return not deep or sha256_file(full) == self.sha256
+        if found.st_size != self.bytes:
+            return False
+        return found.st_mtime_ns == self.written_ns or sha256_file(full) == self.sha256
 
 
 class Artifact(BaseModel):
@@ -54,8 +62,8 @@ class Artifact(BaseModel):
                 return root / file.path
         raise KeyError(f"{self.kind} has no file ending with {suffix!r}")
 
-    def intact(self, root: Path, *, deep: bool = True) -> bool:
-        return all(file.intact(root, deep=deep) for file in self.files)
+    def intact(self, root: Path) -> bool:
+        return all(file.intact(root) for file in self.files)
 
     @property
     def content_hash(self) -> str:

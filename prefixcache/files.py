@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import orjson
 
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
+APPEND_BYTES = 1 << 20
 JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -39,6 +40,35 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
     finally:
         aside.unlink(missing_ok=True)
+
+
+class HashedFile:
+    """A file under construction whose SHA-256 is computed while it is written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+
+    def write(self, data: bytes) -> None:
+        self._hash.update(data)
+        self._file.write(data)
+
+    def append(self, path: Path) -> None:
+        """All bytes of another file."""
+        with open(path, "rb", buffering=0) as source:
+            while data := source.read(APPEND_BYTES):
+                self.write(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+@contextmanager
+def replacing_hashed(path: Path) -> Iterator[HashedFile]:
+    """:func:`replacing`, hashed on the way."""
+    with replacing(path) as file:
+        yield HashedFile(file)
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -13,10 +13,12 @@ from prefixcache.logs import log, percent
 from prefixcache.stages.build_masters import BUILD_MASTERS
 from prefixcache.stages.build_shards import BUILD_SHARDS, shard_files
 from prefixcache.stages.check_collisions import CHECK_COLLISIONS
+from prefixcache.stages.hash_blocks import HASH_BLOCKS
 from prefixcache.stages.job import Job
 from prefixcache.stages.owned import take_over, withdraw
 from prefixcache.stages.plan_lengths import PLAN_LENGTHS
 from prefixcache.stages.plan_prefixes import PLAN_PREFIXES
+from prefixcache.stages.pool import keeping_pools
 from prefixcache.stages.probe_tokenizer import PROBE_TOKENIZER
 from prefixcache.stages.publish import PUBLISH
 from prefixcache.stages.record import Recorded, keeping_context
@@ -36,6 +38,7 @@ STAGES = (
     TOKENIZE_SOURCES,
     BUILD_MASTERS,
     BUILD_SHARDS,
+    HASH_BLOCKS,
     CHECK_COLLISIONS,
     SIMULATE,
     VALIDATE,
@@ -94,7 +97,7 @@ def generate_prefix_cache_dataset(
     log("config").info("dataset %s: configuration %s", config.dataset_id, job.fingerprint(content_only=False)[:16])
     recorded = Recorded(runner or InProcess())
     known = locating(dataset_id=config.dataset_id, retry_count=0)
-    with exclusive(root), keeping_context(root, job, recorded), known:
+    with exclusive(root), keeping_context(root, job, recorded), known, keeping_pools():
         return _generate(job, root, recorded)
 
 

@@ -17,6 +17,7 @@ from prefixcache.stages.stage import Stage, tell
 from tasks.build_masters import build_masters
 from tasks.build_shards import build_shards
 from tasks.check_collisions import check_collisions
+from tasks.hash_blocks import hash_blocks
 from tasks.plan_lengths import plan_lengths
 from tasks.plan_prefixes import plan_prefixes
 from tasks.policy import StagePolicy
@@ -36,6 +37,7 @@ TASKS: dict[str, StageTask] = {
         tokenize_sources,
         build_masters,
         build_shards,
+        hash_blocks,
         check_collisions,
         simulate,
         validate,

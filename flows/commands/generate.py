@@ -24,6 +24,10 @@ def generate(
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", min=1, help="Processes that build shards; default one per CPU.")
     ] = None,
+    prompts: Annotated[
+        str | None,
+        typer.Option("--prompts", help="Keep prompts as text, as token ids, or both; replaces output.prompts."),
+    ] = None,
     no_prefect: NoPrefect = False,
     lang: Language = "en",
     as_json: AsJson = False,
@@ -33,7 +37,8 @@ def generate(
         chosen = language_of(lang)
         from prefixcache.config import load_config
 
-        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=settings or ())
+        changes = [*(settings or ()), *([f"output.prompts={prompts}"] if prompts is not None else [])]
+        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes)
         warn(loaded.warnings)
         try:
             report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json)

@@ -156,10 +156,14 @@ def _route(row: dict[str, Any], lang: Chosen) -> str:
 def _show(
     folder: DatasetFolder, number: int, run: Path | None, lang: Chosen, as_json: bool, full: bool, blocks: bool
 ) -> None:
-    from prefixcache.dataset.regions import prompt_text, regions_of
+    from prefixcache.dataset.regions import PromptText, prompt_text, regions_of
 
-    row, data, contents = folder.rows[number], folder.prompt(number), folder.contents
-    text = prompt_text(data.get("prompt"), data["prompt_token_ids"], contents.framing, contents.own_tokenizer())
+    row, contents, stored = folder.rows[number], folder.contents, folder.holds_prompts
+    if stored:
+        data = folder.prompt(number)
+        text = prompt_text(data.get("prompt"), data["prompt_token_ids"], contents.framing, contents.own_tokenizer())
+    else:
+        text = PromptText("none", None, (), None)
     regions = regions_of(row, folder.head)
     results = _measured(run, {str(row["request_id"])}).get(str(row["request_id"]), [])
     inside = [region.start for region in regions if text.is_inside_a_character(region.start)]
@@ -178,6 +182,7 @@ def _show(
                     }
                     for region in regions
                 ],
+                "prompt_stored": stored,
                 "split": text.split,
                 "boundaries_inside_a_character": inside,
                 "results": results if run else None,
@@ -197,7 +202,7 @@ def _show(
         out.print(visible(text.text), soft_wrap=True, markup=False)
     if blocks and text.split != "none":
         out.print(f"[dim]{say('inspect.blocks_legend', lang, block=block)}[/]")
-    warn(_remarks(text, inside, lang))
+    warn(_remarks(text, inside, lang) if stored else [say("inspect.not_stored", lang)])
 
 
 def _show_facts(row: dict[str, Any], lang: Chosen) -> None:

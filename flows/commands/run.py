@@ -52,6 +52,9 @@ def run(
         bool, typer.Option("--allow-residue", help="Go on where the cache cannot be proven empty.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
+    without_prompts: Annotated[
+        bool, typer.Option("--without-prompts", help="Keep no prompts in the run's folder, only what tells of them.")
+    ] = False,
     insecure: Annotated[bool, typer.Option("--insecure", help="Take any TLS certificate of the server.")] = False,
     ca_file: Annotated[
         Path | None, typer.Option("--ca-file", help="PEM file of the authorities that signed its certificate.")
@@ -102,6 +105,7 @@ def run(
             variant_dataset=variant_dataset,
             allow_residue=allow_residue,
             overwrite=overwrite,
+            without_prompts=without_prompts,
             timeout=timeout,
             reach=reach,
             language=lang,

@@ -33,6 +33,7 @@ from prefixcache.config.collisions import CollisionConfig
 from prefixcache.config.content import SuffixConfig
 from prefixcache.config.execution import ExecutionConfig, ValidationConfig
 from prefixcache.config.target import TargetConfig
+from prefixcache.dataset.stored import rows_with_ids
 from prefixcache.errors import InputError, VerdictError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.options import RunOptions
@@ -92,7 +93,8 @@ def _master(group_name: str, groups: Groups, root: Path) -> list[int]:
     longest = max(group.requests, key=lambda request: request.planned_prefix_len or 0, default=None)
     if longest is None or not longest.planned_prefix_len:
         return []
-    row = next(row for row in read_jsonl(root / "data.jsonl") if row["request_id"] == longest.request_id)
+    files = read_json(root / "manifest.json")["files"]
+    row = next(row for row in rows_with_ids(root, files) if row["request_id"] == longest.request_id)
     ids: list[int] = row["prompt_token_ids"][: longest.planned_prefix_len]
     return ids
 
@@ -114,11 +116,12 @@ class RequestContentGenerator:
         """
         root = _built(groups)
         wanted = config.model_dump(mode="json", exclude_none=True)
-        made = read_json(root / "manifest.json")["config"]["suffix"]
+        manifest = read_json(root / "manifest.json")
+        made = manifest["config"]["suffix"]
         if {**wanted, "path": None} != {**made, "path": None}:
             raise InputError("is another than the masters' configuration has", field="suffix", remedy="pass that one.")
         requests = {request.request_id: request for group in groups.values() for request in group.requests}
-        data, plans = read_jsonl(root / "data.jsonl"), read_jsonl(root / "request_metadata.jsonl")
+        data, plans = rows_with_ids(root, manifest["files"]), read_jsonl(root / "request_metadata.jsonl")
         for row, plan in zip(data, plans, strict=True):
             request = requests[row["request_id"]]
             request.prompt, request.prompt_token_ids = row["prompt"], row["prompt_token_ids"]

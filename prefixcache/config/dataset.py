@@ -24,6 +24,7 @@ from prefixcache.config.execution import (
 from prefixcache.config.lengths import ExplicitLength, FixedLength, LengthConfig
 from prefixcache.config.nearest import right_name
 from prefixcache.config.order import AcrossGroup, OrderConfig, WithinGroup
+from prefixcache.config.output import OutputConfig, check_output_rules
 from prefixcache.config.prefix import PrefixConfig
 from prefixcache.config.target import Semantics, TargetConfig
 
@@ -66,6 +67,7 @@ class PrefixCacheDatasetConfig(ConfigModel):
     routing: RoutingConfig = RoutingConfig()
     planning: PlanningConfig = PlanningConfig()
     validation: ValidationConfig = Field(default_factory=ValidationConfig)
+    output: OutputConfig = OutputConfig()
 
     @classmethod
     def load(cls, path: str | Path, **options: Any) -> PrefixCacheDatasetConfig:
@@ -84,6 +86,7 @@ class PrefixCacheDatasetConfig(ConfigModel):
             )
         self._check_target()
         check_collision_rules(self.suffix.collision_detection, self.unit, self.mode)
+        check_output_rules(self.output, self.prompt)
         self._check_mode()
         self._check_counts()
         self._check_routes()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.content.collisions.repair import REQUEST_MARK, Repairs, with_mark
-from prefixcache.content.divergence import Alphabet, first_words, letters_of, sentence
+from prefixcache.content.divergence import Alphabet, first_words, letters_of, sentences
 from prefixcache.content.framing import Framing
 from prefixcache.content.keys import ContentKeys
 from prefixcache.content.library import Library
@@ -105,10 +105,9 @@ class Assembler:
         runs = [] if safe_only else self._suffixes(rows, suffix, samples_keys)
         lead, tail = self.framing.prompt_of("").encode(), np.array(self.framing.tail, dtype=np.int32)
         seams = self.alphabet.seams
-        for i in range(len(rows)):
+        counts = divergence + suffix if safe_only else divergence
+        for i, words in enumerate(sentences(self.alphabet, keys, first, second, counts)):
             planned, rest = int(divergence[i]), int(suffix[i])
-            count = planned + rest if safe_only else planned
-            words = sentence(self.alphabet, keys[i], int(first[i]), int(second[i]), count)
             if steps[i] == REQUEST_MARK:
                 words = with_mark(words, seams, int(rows.index[i]), planned, 1 + (int(second[i]) >= 0))
             pen = _Pen(seams, lead)

@@ -115,16 +115,22 @@ def _affine(step: Array, letters: Array, key: NDArray[np.uint64]) -> Array:
     return result
 
 
-def sentence(alphabet: Alphabet, key: np.uint64, first: int, second: int, length: int) -> Array:
-    """Positions of ``length`` SAFE words that begin with the branch's own and go on as sentences."""
-    slot = np.arange(length)
-    choice = combine(key, slot)
-    words = np.empty(length, dtype=np.int64)
-    count = len(alphabet.slots)
+def sentences(alphabet: Alphabet, keys: NDArray[np.uint64], first: Array, second: Array, lengths: Array) -> list[Array]:
+    """Per prompt the positions of so many SAFE words, which begin with the branch's own and go on as sentences.
+
+    Args:
+        keys, first, second, lengths: one per prompt; a second word of -1 is left to the sentence.
+    """
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    slot = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(begins, lengths)
+    choice = combine(np.repeat(keys, lengths), slot)
+    words = np.empty(len(slot), dtype=np.int64)
+    place = slot % len(alphabet.slots)
     for number, options in enumerate(alphabet.slots):
-        words[number::count] = options[pick(choice[number::count], len(options))]
-    if length:
-        words[0] = first
-    if length > 1 and second >= 0:
-        words[1] = second
-    return words
+        here = place == number
+        words[here] = options[pick(choice[here], len(options))]
+    words[begins[lengths > 0]] = first[lengths > 0]
+    forced = (lengths > 1) & (second >= 0)
+    words[begins[forced] + 1] = second[forced]
+    return np.split(words, ends[:-1]) if len(lengths) else []

@@ -25,6 +25,7 @@ def agreements(contents: DatasetContents) -> Iterator[Claim]:
     yield from _with_config(contents.manifest, contents.manifest["config"])
     yield from _within(contents.manifest)
     yield from _row_counts(contents)
+    yield from _kept(contents)
     yield from _lengths(contents)
     if (backend := contents.own_tokenizer()) is not None:
         digest = hashlib.sha256(backend.to_str().encode()).hexdigest()
@@ -131,6 +132,20 @@ def _row_counts(contents: DatasetContents) -> Iterator[Claim]:
         else:
             yield "manifest.json files", name, "listed", "no file of a dataset"
     yield "manifest.json files", "rows of all shards", shards, requests
+
+
+def _kept(contents: DatasetContents) -> Iterator[Claim]:
+    """What is stored of the prompts, beside what the manifest and its configuration say of it."""
+    manifest = contents.manifest
+    prompts = [*contents.prompts, *(row["prompt"] for row in contents.warmup)]
+    texts = sum(prompt is not None for prompt in prompts)
+    form = "text" if texts == len(prompts) else "ids" if not texts else "mixed"
+    yield "manifest.json prompt", "form", manifest["prompt"]["form"], form
+    asked = manifest["config"].get("output", {}).get("prompts", "both")
+    kept = "text" if not contents.ids_in_rows else "ids" if form == "ids" else "both"
+    if manifest["prompt"]["construction"] == "token_ids" and asked == "both":
+        kept = "both" if kept == "ids" else kept  # there never was a text
+    yield "manifest.json config.output", "prompts", asked, kept
 
 
 def _lengths(contents: DatasetContents) -> Iterator[Claim]:

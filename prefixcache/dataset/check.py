@@ -205,7 +205,9 @@ def _check_texts(contents: DatasetContents, tokenizer: Any | None, findings: Fin
         return
     framing = contents.framing
     if framing is None:
-        findings.add("seams", [], note="prompts are token ids only, there is no text to encode")
+        ids_only = contents.manifest["prompt"]["construction"] == "token_ids"
+        why = "prompts are token ids only" if ids_only else "no text was kept (output.prompts: ids)"
+        findings.add("seams", [], note=f"{why}, there is no text to encode")
         return
     audit = Audit()
 

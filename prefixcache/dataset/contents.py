@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from prefixcache.content.framing import Framing
+from prefixcache.dataset.stored import DATA, WARMUP, check_prompts_are_here, rows_with_ids
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.schemas.versions import check_version
@@ -43,6 +45,8 @@ class DatasetContents:
     warmup: list[dict[str, Any]]
     problems: list[str]
     max_tokens: list[Any] = field(default_factory=list)
+    ids_in_rows: bool = True
+    """False where the JSONL files leave the token ids to the shards."""
 
     @property
     def readable(self) -> bool:
@@ -90,6 +94,8 @@ def read_contents(root: Path) -> DatasetContents:
         InputError: there is no readable manifest, so this is no dataset.
     """
     manifest = read_manifest(root)
+    check_prompts_are_here(root, field="--dataset")
+    listed = manifest["files"] if isinstance(manifest["files"], dict) else {}
     problems: list[str] = []
     report = _try(problems, "validation_report.json", lambda: read_json(root / "validation_report.json"), {})
     metadata = _try(problems, "request_metadata.jsonl", lambda: _metadata(root), [])
@@ -98,7 +104,7 @@ def read_contents(root: Path) -> DatasetContents:
     max_tokens: list[Any] = []
 
     def read_data() -> None:
-        for number, row in enumerate(read_jsonl(root / "data.jsonl")):
+        for number, row in enumerate(rows_with_ids(root, listed)):
             if number < len(metadata) and row["request_id"] != metadata[number]["request_id"]:
                 raise ValueError(f"row {number + 1} is {row['request_id']}, the metadata's is another request")
             prompts.append(row["prompt"])
@@ -108,11 +114,14 @@ def read_contents(root: Path) -> DatasetContents:
     _try(problems, "data.jsonl", read_data, None)
     if not problems and len(ids) != len(metadata):
         problems.append(f"data.jsonl has {len(ids)} rows, request_metadata.jsonl has {len(metadata)}")
-    warm = root / "warmup.jsonl"
-    listed = manifest["files"]
-    needed = isinstance(listed, dict) and "warmup.jsonl" in listed
-    warmup = _try(problems, "warmup.jsonl", lambda: list(read_jsonl(warm)), []) if needed and warm.exists() else []
-    return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems, max_tokens)
+    needed = WARMUP in listed and (root / WARMUP).exists()
+    warmup = _try(problems, WARMUP, lambda: list(rows_with_ids(root, listed, WARMUP)), []) if needed else []
+    own = _try([], DATA, lambda: _first_has_ids(root), True)
+    return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems, max_tokens, own)
+
+
+def _first_has_ids(root: Path) -> bool:
+    return all(row["prompt_token_ids"] is not None for row in islice(read_jsonl(root / DATA), 1))
 
 
 def _metadata(root: Path) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from prefixcache.dataset.contents import DatasetContents, read_manifest
+from prefixcache.dataset.stored import check_prompts_are_here, holds_no_prompts, ids_of_request
 from prefixcache.errors import InputError
 from prefixcache.files import read_jsonl
 
@@ -36,6 +37,11 @@ class DatasetFolder:
         return len((tokenizer.get("head") if isinstance(tokenizer, dict) else None) or ())
 
     @property
+    def holds_prompts(self) -> bool:
+        """False for the folder of a run that was made with ``--without-prompts``."""
+        return not holds_no_prompts(self.root)
+
+    @property
     def contents(self) -> DatasetContents:
         """The dataset without its prompts: for its tokenizer and its framing."""
         return DatasetContents(
@@ -43,7 +49,7 @@ class DatasetFolder:
         )
 
     def prompt(self, row: int) -> dict[str, Any]:
-        """A row of data.jsonl.
+        """A row of data.jsonl with its token ids, which the shards have where the file leaves them out.
 
         Raises:
             InputError: the file is missing or shorter than the plan.
@@ -53,8 +59,14 @@ class DatasetFolder:
             with open(path, "rb") as file:
                 line = next(islice(file, row, None), None)
             found = orjson.loads(line) if line else None
-            if isinstance(found, dict) and found.get("request_id") == self.rows[row]["request_id"]:
-                return found
+            wanted = str(self.rows[row]["request_id"])
+            if isinstance(found, dict) and found.get("request_id") == wanted:
+                ids = found.get("prompt_token_ids")
+                if ids is None:
+                    ids = ids_of_request(self.root, self.manifest["files"], row, wanted)
+                if ids is not None:
+                    return {**found, "prompt_token_ids": ids}
+        check_prompts_are_here(self.root, field="--dataset", stage="inspect")
         raise InputError(
             "data.jsonl is missing or does not belong to request_metadata.jsonl",
             field="--dataset",

@@ -79,7 +79,7 @@ def build_manifest(
         },
         "prompt": {
             "format": framing["format"],
-            "form": "ids" if corpus["construction"] == "token_ids" else "text",
+            "form": "ids" if config.output.prompts == "ids" or corpus["construction"] == "token_ids" else "text",
             "system": config.prompt.system,
             "head_text": framing["head_text"],
             "tail_text": framing["tail_text"],

@@ -22,6 +22,7 @@ from prefixcache.dataset.contents import read_manifest
 from prefixcache.dataset.moved_rows import LineRows, ShardRows
 from prefixcache.dataset.rewritten import Rewriter
 from prefixcache.dataset.simulated import Simulated, Traits, simulate
+from prefixcache.dataset.stored import check_prompts_are_here
 from prefixcache.errors import EnvironmentFailure, InputError, VerdictError
 from prefixcache.files import read_json, sha256_file
 from prefixcache.workload.ordering import send_order
@@ -99,6 +100,7 @@ def reorder_dataset(source: Path, output: Path, order: str, *, seed: int | None 
         EnvironmentFailure: the output cannot be written.
     """
     manifest = read_manifest(source)
+    check_prompts_are_here(source, field="--dataset", stage=STAGE)
     within, across = parse_order(order, str(manifest["execution_mode"]))
     keep = manifest["request_order"].get("preserve_group_dependency", True)
     chosen = NewOrder(within, across, keep, manifest["seed"] if seed is None else seed)

@@ -85,7 +85,7 @@ def request_table(
         "sample_ids": pa.array([prompt.samples for prompt in prompts], type=pa.list_(pa.int64())),
         **{name: plan[name].to_numpy() for name in extra},
         "max_tokens": plan["output_len"].to_numpy(),
-        **_content(prompts),
+        **_content(config, prompts),
     }
     order = dict.fromkeys([*METADATA_FIELDS, *extra, *DATA_FIELDS])
     return pa.table({name: columns[name] for name in order})
@@ -99,7 +99,7 @@ def warmup_table(config: PrefixCacheDatasetConfig, plan: pl.DataFrame, prompts: 
         "input_len": plan["input_len"].to_numpy(),
         "planned_prefix_len": plan["planned_prefix_len"].to_numpy(),
         "max_tokens": np.ones(len(plan), dtype=np.int64),
-        **_content(prompts),
+        **_content(config, prompts),
     }
     return pa.table({name: columns[name] for name in WARMUP_FIELDS})
 
@@ -115,11 +115,12 @@ def _common(config: PrefixCacheDatasetConfig, plan: pl.DataFrame) -> dict[str, A
     }
 
 
-def _content(prompts: list[Prompt]) -> dict[str, Any]:
+def _content(config: PrefixCacheDatasetConfig, prompts: list[Prompt]) -> dict[str, Any]:
     ends = np.cumsum([0, *(len(prompt.ids) for prompt in prompts)], dtype=np.int32)
     flat = np.concatenate([prompt.ids for prompt in prompts]) if prompts else np.zeros(0, dtype=np.int32)
+    without = config.output.prompts == "ids"
     return {
-        "prompt": pa.array([_text_of(prompt) for prompt in prompts], type=pa.large_string()),
+        "prompt": pa.array([None if without else _text_of(prompt) for prompt in prompts], type=pa.large_string()),
         "prompt_token_ids": pa.ListArray.from_arrays(pa.array(ends), pa.array(flat, type=pa.int32())),
     }
 

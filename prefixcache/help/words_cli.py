@@ -185,6 +185,10 @@ CLI: dict[str, tuple[str, str]] = {
         "The dataset holds no tokenizer, so its text cannot be split: boundaries are known in tokens only.",
         "数据集未包含 Tokenizer，无法切分文本；边界仅以 Token 序号给出。",
     ),
+    "inspect.not_stored": (
+        "Prompts are not stored in this run (--without-prompts); inspect the dataset itself to read them.",
+        "本次运行未保存 Prompt（--without-prompts）；如需查看文本，请对数据集目录执行 inspect。",
+    ),
     "inspect.why_ids_only": ("the dataset holds no text", "数据集不含文本"),
     "inspect.why_differs": ("the text does not encode to these ids", "文本 Encode 结果与 Token ID 不一致"),
     "inspect.whole_text": ("text", "文本"),

@@ -97,6 +97,12 @@ CONTENT: dict[str, Words] = {
         "以文本或 Token ID 发送；auto 仅在文本无法精确还原 Token 时使用 ID。",
         rfc="3.2.1",
     ),
+    "OutputConfig.prompts": Words(
+        "both: texts and token ids; ids: no text anywhere; text: no ids in the JSONL files, the shards keep them.",
+        "both：文本与 Token ID；ids：任何文件均不保存文本；text：JSONL 不含 ID，由 Parquet 分片保存。",
+        rfc="3.4.1",
+        flag="--prompts",
+    ),
     # Collisions
     "CollisionConfig.enabled": Words("Collision detection is always on.", "冲突检测始终启用。", rfc="3.3.14"),
     "CollisionConfig.cache_match_semantics": Words(

@@ -382,10 +382,14 @@ DATASET: dict[str, Words] = {
     ),
     "collision_status": Words("What the collision check says of the request.", "该请求的冲突检测状态。", rfc="3.3.16"),
     "prompt": Words(
-        "What is sent: the text; in the manifest, form and head of all prompts.",
-        "实际发送的 Prompt 文本；在 Manifest 中为全部 Prompt 的形式与公共头部。",
+        "What is sent: the text, null where only ids are kept; in the manifest, form and head of all prompts.",
+        "实际发送的 Prompt 文本，仅保存 ID 时为 null；在 Manifest 中为全部 Prompt 的形式与公共头部。",
         rfc="3.2.5",
     ),
-    "prompt_token_ids": Words("The token ids that the text encodes to.", "Prompt 对应的 Token ID。", rfc="3.2.1"),
+    "prompt_token_ids": Words(
+        "The token ids that the text encodes to; null where output.prompts is text: the shards have them.",
+        "Prompt 对应的 Token ID；output.prompts 为 text 时为 null，由 Parquet 分片保存。",
+        rfc="3.2.1",
+    ),
     "max_tokens": Words("Tokens to generate.", "输出 Token 数。", rfc="3.3.1", unit="tokens"),
 }

@@ -125,6 +125,9 @@ WORKLOAD: dict[str, Words] = {
         "理论命中率校验的容差，以及校验失败时的处理。",
         rfc="3.3.17",
     ),
+    "PrefixCacheDatasetConfig.output": Words(
+        "What the dataset keeps of its prompts.", "数据集保存哪些 Prompt 内容。", rfc="3.4.1"
+    ),
     # Lengths
     "Length.mode": Words(
         "The length model.",

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import orjson
 
 from prefixcache.dataset.manifest import order_digest
+from prefixcache.dataset.stored import check_prompts_are_here
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.gate import GATINGS, Gating, Item
@@ -152,6 +153,12 @@ class RunDataset:
         return self._prompt_part.get("form") != "ids" and self.manifest.get("prompt_form") != "ids"
 
     @property
+    def without_texts(self) -> bool:
+        """Texts were left out on request (``output.prompts: ids``), not because there are no exact ones."""
+        output = self._part("config").get("output")
+        return isinstance(output, dict) and output.get("prompts") == "ids"
+
+    @property
     def embedded_tokenizer(self) -> bool:
         return bool(self._part("tokenizer").get("embedded"))
 
@@ -202,6 +209,7 @@ def load_dataset(directory: Path) -> RunDataset:
         VerdictError: its certificate does not hold, it failed, or its generation did.
     """
     manifest = _manifest(directory)
+    check_prompts_are_here(directory, field="dataset", stage="run_benchmark")
     names = _passes(manifest)
     rows = list(read_jsonl(_existing(directory, "request_metadata.jsonl")))
     _check_order(rows, manifest)

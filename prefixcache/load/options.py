@@ -30,6 +30,8 @@ class RunOptions:
         variant_dataset: the same plan with other content, for the second pass of ``compare``.
         allow_residue: go on where the cache cannot be proven empty.
         overwrite: replace the results of an earlier run in the same directory.
+        without_prompts: the run directory gets the dataset's manifest, plan and report, but no prompts; those are read
+            from where they are.
         timeouts: deadlines of a request.
         connection: TLS and proxy.
         poll_interval: seconds between two reads of the gauges.
@@ -52,6 +54,7 @@ class RunOptions:
     variant_dataset: Path | None = None
     allow_residue: bool = False
     overwrite: bool = False
+    without_prompts: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
     connection: Connection = field(default_factory=Connection)
     poll_interval: float = 1.0

@@ -17,6 +17,8 @@ SAMPLES = "metrics_samples.jsonl"
 WRITTEN = (RESULTS, SAMPLES, "performance_metrics.json", "prefix_cache_metrics.json", "run.json")
 MARK = "prefixcache_version"
 LISTED = 5
+WITHOUT_PROMPTS = ("manifest.json", "request_metadata.jsonl", "validation_report.json")
+"""Files of a dataset that tell everything about it but what its prompts say."""
 
 
 def check_place(run_dir: Path, dataset_dir: Path, *, overwrite: bool = False) -> None:
@@ -59,18 +61,26 @@ def wrong_place(message: str, remedy: str = "Choose another --run-dir.") -> Inpu
     return InputError(message, field="run_dir", remedy=remedy, stage="run_benchmark")
 
 
-def link_dataset(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Hard links of all files, copies where links are impossible; folders that begin with a dot stay behind.
+def link_dataset(source: Path, target: Path, *, overwrite: bool, without_prompts: bool = False) -> None:
+    """Hard links of the files that the manifest names, copies where links are impossible; what else lies there stays.
 
     Of what is there already only files of the dataset that an earlier run linked are replaced.
 
+    Args:
+        without_prompts: only what tells of the dataset (``WITHOUT_PROMPTS``).
+
     Raises:
-        InputError: another dataset, or other files of the same names.
+        InputError: another dataset, other files of the same names, or a dataset that lies there with its prompts.
     """
     if source.resolve() == target.resolve():
+        if without_prompts:
+            raise wrong_place(
+                f"the dataset {source} is the run directory's own and holds its prompts",
+                "Choose another --run-dir, or leave out --without-prompts.",
+            )
         return
-    names = _files(source)
-    before = _listed(target)
+    names = sorted(name for name in listed_files(source) if not without_prompts or name in WITHOUT_PROMPTS)
+    before = listed_files(target)
     if any((target / name).exists() and name not in before for name in names):
         raise wrong_place(f"{target} exists and is not this dataset")
     if before and not overwrite and (target / "manifest.json").read_bytes() != (source / "manifest.json").read_bytes():
@@ -85,15 +95,7 @@ def link_dataset(source: Path, target: Path, *, overwrite: bool) -> None:
             shutil.copy2(source / name, target / name)
 
 
-def _files(folder: Path) -> list[str]:
-    found = []
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        found += [str((Path(here) / name).relative_to(folder)) for name in sorted(names)]
-    return found
-
-
-def _listed(folder: Path) -> set[str]:
+def listed_files(folder: Path) -> set[str]:
     """The files that a dataset's manifest names, itself included; none without a manifest."""
     if not (folder / "manifest.json").is_file():
         return set()

@@ -146,6 +146,7 @@ class _Run:
                 self.dataset.directory,
                 overwrite=options.overwrite,
                 variant_dir=self.variant.directory if self.variant else None,
+                without_prompts=options.without_prompts,
             )
             files = RunFiles(self.dataset, options, store, secrets)
             try:
@@ -216,7 +217,8 @@ class _Run:
         for text in router.warnings:
             bench.warn("endpoints", text)
         if client.send == "ids" and options.send == "auto":
-            bench.warn("sent_as_ids", "the dataset holds token ids and no exact text, so its prompts are sent as ids")
+            what = "no text (output.prompts: ids)" if dataset.without_texts else "no exact text"
+            bench.warn("sent_as_ids", f"the dataset holds token ids and {what}, so its prompts are sent as ids")
         return bench
 
 
@@ -229,13 +231,14 @@ def send_form(dataset: RunDataset, choice: SendChoice) -> SendForm:
     first = dataset.prompt(dataset.requests[0])
     readable = dataset.has_text and (first.text is not None or first.messages is not None)
     if choice == "ids" and first.ids is None:
-        raise _no_form(dataset, "the dataset holds no token ids", "Leave out --send, or generate it with token ids.")
-    if choice == "text" and not readable:
         raise _no_form(
             dataset,
-            "the dataset holds token ids and no text that gives exactly those",
-            "Leave out --send or choose ids.",
+            "the dataset's data.jsonl holds no token ids (output.prompts: text)",
+            "Leave out --send, or generate the dataset with output.prompts: both.",
         )
+    if choice == "text" and not readable:
+        why = "no text (output.prompts: ids)" if dataset.without_texts else "no text that gives exactly those"
+        raise _no_form(dataset, f"the dataset holds token ids and {why}", "Leave out --send or choose ids.")
     if choice == "ids" or not readable:
         return "ids"
     return "chat" if dataset.chat else "text"

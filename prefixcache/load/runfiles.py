@@ -20,6 +20,7 @@ from prefixcache.load.options import RunOptions, RunStatus, RunSummary
 from prefixcache.load.passes import Bench, PassResult
 from prefixcache.load.preflight import Preflight
 from prefixcache.load.store import RunStore
+from prefixcache.logs import log
 
 SCHEMA_VERSION = 1
 
@@ -53,6 +54,11 @@ class RunFiles:
 
     def add(self, result: PassResult) -> None:
         self.results.append(result)
+        log("metrics").info(
+            "dataset %s, pass %s: counters of %d endpoints, %s of %s query tokens hit, %s expected",
+            *(self.dataset.dataset_id, result.name, len(self.servers), result.figures["measured_hit_tokens"]),
+            *(result.figures["measured_query_tokens"], result.figures["expected_hit_tokens"]),
+        )
         self._write_figures()
         self.write("partial")
 
@@ -166,6 +172,7 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
         "send": bench.client.send if bench else options.send,
         "isolation": options.isolation,
         "allow_residue": options.allow_residue,
+        "without_prompts": options.without_prompts,
         "tls": {"insecure": options.connection.insecure, "own_authorities": options.connection.ca_file is not None},
         "proxy": options.connection.proxy is not None,
         "timeouts_s": {

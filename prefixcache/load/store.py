@@ -71,6 +71,7 @@ class RunStore:
         dataset_dir: the dataset, linked into it.
         overwrite: take out the results of an earlier run.
         variant_dir: the second content of the same plan, linked as ``dataset_variant``.
+        without_prompts: link only what tells of the dataset, not its prompts.
 
     Raises:
         InputError: the directory holds a finished run or foreign files, or lies inside the dataset.
@@ -78,15 +79,22 @@ class RunStore:
     """
 
     def __init__(
-        self, run_dir: Path, dataset_dir: Path, *, overwrite: bool = False, variant_dir: Path | None = None
+        self,
+        run_dir: Path,
+        dataset_dir: Path,
+        *,
+        overwrite: bool = False,
+        variant_dir: Path | None = None,
+        without_prompts: bool = False,
     ) -> None:
         self.run_dir = run_dir
         self.runtime = run_dir / "runtime"
         check_place(run_dir, dataset_dir, overwrite=overwrite)
         try:
-            link_dataset(dataset_dir, run_dir / "dataset", overwrite=overwrite)
+            chosen = {"overwrite": overwrite, "without_prompts": without_prompts}
+            link_dataset(dataset_dir, run_dir / "dataset", **chosen)
             if variant_dir is not None:
-                link_dataset(variant_dir, run_dir / "dataset_variant", overwrite=overwrite)
+                link_dataset(variant_dir, run_dir / "dataset_variant", **chosen)
             self.runtime.mkdir(parents=True, exist_ok=True)
             self._make_room()
             self.results = Appender(self.runtime / RESULTS)

@@ -10,6 +10,7 @@ from prefixcache.analysis.comparison import compare_pass
 from prefixcache.analysis.rundir import RunDirectory, load_run
 from prefixcache.analysis.verdict import judge_pass, worst_pass
 from prefixcache.files import write_bytes, write_json
+from prefixcache.logs import log, percent
 from prefixcache.report.html import render_html
 from prefixcache.report.strings import LANGUAGES, language_of
 from prefixcache.report.verdict_text import verdict_text
@@ -49,6 +50,11 @@ def build_prefix_cache_report(run_dir: Path, language: str = "en") -> dict[str, 
     page = render_html(report, run, chosen)
     write_json(run_dir / "report" / REPORT_JSON, report)
     write_bytes(run_dir / "report" / REPORT_HTML, page.encode())
+    log("report").info(
+        "dataset %s: run %s, verdict %s, target %s, designed %s, measured %s",
+        *(report["dataset"]["id"], report["run_status"], report["verdict"]["code"]),
+        *(percent(report[name]) for name in TOP_FIGURES[:3]),
+    )
     return report
 
 
@@ -124,7 +130,18 @@ def _dataset(run: RunDirectory) -> dict[str, Any]:
         "max_reachable_hit_ratio": validation.get("max_reachable_hit_ratio"),
         "certificate_holds": (validation.get("certificate") or {}).get("holds"),
         "validation_reason": validation.get("reason"),
+        "prompts_stored": _prompts_stored(run),
     }
+
+
+def _prompts_stored(run: RunDirectory) -> str:
+    """What the run's own dataset folder holds of the prompts: ``both``, ``text``, ``ids`` or ``none``."""
+    if (run.run.get("options") or {}).get("without_prompts") is True:
+        return "none"
+    if run.part("prompt").get("form") == "ids":
+        return "ids"
+    output = run.part("config").get("output")
+    return "text" if isinstance(output, dict) and output.get("prompts") == "text" else "both"
 
 
 def _server(run: RunDirectory) -> dict[str, Any]:

@@ -9,11 +9,15 @@ import polars as pl
 
 from prefixcache.errors import InputError
 from prefixcache.files import replacing
+from prefixcache.load.place import listed_files
+from prefixcache.report.build import REPORT_HTML, REPORT_JSON
 from prefixcache.report.join import join_requests
 from prefixcache.report.xlsx import write_xlsx
 
 Format = Literal["csv", "xlsx", "parquet", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+RUN_PARTS = ("dataset", "dataset_variant", "runtime")
+RUN_REPORTS = (f"report/{REPORT_JSON}", f"report/{REPORT_HTML}")
 FREE_TEXT = ("error", "prompt")
 """Columns whose text comes from a server or a user; in CSV a spreadsheet might take it for a formula."""
 _FORMULA = r"^[=+\-@\t\r]"
@@ -65,14 +69,28 @@ def _check_place(run_dir: Path, output: Path) -> None:
     if output.is_dir():
         raise InputError(f"{output} is a folder", field="--output", remedy="name a file.", stage="export")
     where = output.resolve()
-    for part in ("dataset", "runtime"):
-        if where.is_relative_to((run_dir / part).resolve()):
+    for folder in dict.fromkeys([run_dir.resolve(), *where.parents]):
+        inside = where.relative_to(folder).as_posix() if where.is_relative_to(folder) else None
+        if inside is not None and (what := _record_of(folder, inside)):
             raise InputError(
-                f"{output} lies inside the run's own {part}/",
+                f"{output} {what}",
                 field="--output",
-                remedy="name another place; what a run recorded is never overwritten.",
+                remedy="name another place; files of a run or a dataset are never overwritten.",
                 stage="export",
             )
+
+
+def _record_of(folder: Path, name: str) -> str | None:
+    """What a file of this name is to a run or a dataset in that folder; None if nothing."""
+    if (folder / "runtime").is_dir() and (folder / "dataset").is_dir():
+        part = name.partition("/")[0]
+        if part in RUN_PARTS:
+            return f"lies inside the run's own {part}/"
+        if name in RUN_REPORTS:
+            return "is the run's report"
+    if (folder / "manifest.json").is_file() and name in listed_files(folder):
+        return f"is a file of the dataset in {folder.name}/"
+    return None
 
 
 def _write(frame: pl.DataFrame, kind: Format, file: BinaryIO) -> None:

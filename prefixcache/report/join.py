@@ -11,6 +11,7 @@ import polars as pl
 
 from prefixcache.analysis.rundir import RunDirectory, load_run
 from prefixcache.analysis.tables import empty_table, read_table
+from prefixcache.dataset.stored import check_prompts_are_here
 from prefixcache.errors import InputError
 from prefixcache.files import read_jsonl
 
@@ -126,6 +127,7 @@ def _one_pass(run: RunDirectory, plan: pl.DataFrame, results: pl.DataFrame, name
 
 def _prompts(path: Path) -> Iterator[tuple[str, str | None]]:
     if not path.is_file():
+        check_prompts_are_here(path.parent, field="--with-prompts", stage="export")
         raise InputError(
             "the run's dataset has no data.jsonl, so there are no prompts",
             field="--with-prompts",

@@ -80,6 +80,7 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
         "runner": joined(server["prefixcache_version"]),
         "concurrency": joined(options["concurrency"], options["gating"], options["send"]),
         "sampling": _settings(options["sampling"] or {}) or none,
+        "prompts": tables.word(f"stored.{dataset['prompts_stored']}"),
         "times": joined(server["started_at"], server["finished_at"]),
     }
     rows = [(tables.word(f"repro.{key}"), value) for key, value in values.items()]

@@ -197,7 +197,12 @@ PAGE: dict[str, tuple[str, str]] = {
     "repro.cache": ("Server's block size / blocks / KV tokens", "服务端 Block Size / Block 数 / KV Token"),
     "repro.concurrency": ("Concurrency / gating / sent as", "并发 / 门控 / 发送形式"),
     "repro.sampling": ("Sampling", "采样参数"),
+    "repro.prompts": ("Prompts in this folder", "本目录保存的 Prompt"),
     "repro.times": ("Started / finished", "开始 / 结束"),
+    "stored.both": ("text and token ids", "文本与 Token ID"),
+    "stored.text": ("text; token ids in the shards only", "文本；Token ID 仅在 Parquet 分片中"),
+    "stored.ids": ("token ids only", "仅 Token ID"),
+    "stored.none": ("not stored here (--without-prompts)", "未保存（--without-prompts）"),
     # Terms explained
     "term.designed": (
         "Σ expected hit tokens / Σ input tokens over all requests, simulated on the real token ids.",

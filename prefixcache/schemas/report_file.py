@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from prefixcache.schemas.parts import Schema, document, fields, many, mapping, nullable, obj, told
+from prefixcache.schemas.parts import Schema, document, fields, many, mapping, nullable, obj, one_of, told
 from prefixcache.schemas.run_files import RESIDUE, RUN_STATUS
 from prefixcache.schemas.shared import STATUS
 
+STORED = ("both", "text", "ids", "none")
 _COUNTED = {
     **fields("nat", "requests ok failed not_sent input_tokens"),
     "expected_hit_tokens": "nat?",
@@ -116,5 +117,6 @@ def _dataset() -> Schema:
             "max_reachable_hit_ratio": "ratio?",
             "certificate_holds": "bool?",
             "validation_reason": "str?",
-        }
+        },
+        {"prompts_stored": one_of(*STORED)},
     )

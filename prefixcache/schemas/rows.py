@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prefixcache.load.records import STATUSES
-from prefixcache.schemas.parts import Schema, document, fields, many, obj, one_of
+from prefixcache.schemas.parts import Schema, document, fields, kind_of, many, nullable, obj, one_of
 
 
 def data_row() -> Schema:
@@ -14,7 +14,12 @@ def data_row() -> Schema:
         "Row of data.jsonl",
         "One request as it is sent; the lines stand in send order.",
         obj(
-            {"request_id": "str", "prompt": "str?", "prompt_token_ids": "nat[]", "max_tokens": "nat"},
+            {
+                "request_id": "str",
+                "prompt": "str?",
+                "prompt_token_ids": nullable(kind_of("nat[]")),
+                "max_tokens": "nat",
+            },
             {"messages": many(message)},
         ),
     )
@@ -33,7 +38,7 @@ def warmup_row() -> Schema:
                 "planned_route": "nat?",
                 **fields("nat", "input_len planned_prefix_len"),
                 "prompt": "str?",
-                "prompt_token_ids": "nat[]",
+                "prompt_token_ids": nullable(kind_of("nat[]")),
                 "max_tokens": "nat",
             },
             {"messages": many(obj({"role": one_of("system", "user"), "content": "str"}))},

@@ -113,4 +113,5 @@ OWN: dict[str, tuple[str, str]] = {
     "embedded_tokenizer": ("Whether the tokenizer is the product's own.", ""),
     "certificate_holds": ("Whether the dataset's certificate holds.", ""),
     "validation_reason": ("Why the dataset's status is not PASS.", ""),
+    "prompts_stored": ("What the run directory's dataset folder holds of the prompts.", ""),
 }

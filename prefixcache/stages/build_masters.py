@@ -20,11 +20,12 @@ from prefixcache.content.mixing import combine
 from prefixcache.content.repair import verified_master
 from prefixcache.content.units import valid_hit_units
 from prefixcache.files import read_json, write_json
+from prefixcache.stages.construction import BY_REPAIR
 from prefixcache.stages.job import Job
 from prefixcache.stages.marking import layout_of, marked_master, owners_of
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
-from prefixcache.stages.tokenize_sources import BY_REPAIR, read_seams
+from prefixcache.stages.tokenize_sources import read_seams
 
 RETRIES = 1_000_003  # keeps the keys of another attempt apart from those of single words
 FOLDER = ".work/masters"

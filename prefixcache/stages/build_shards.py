@@ -26,11 +26,12 @@ from prefixcache.content.repair import verified_prompts
 from prefixcache.dataset.shards import request_table, warmup_table, write_table
 from prefixcache.files import read_json
 from prefixcache.stages.build_masters import rows_of
+from prefixcache.stages.construction import BY_REPAIR
 from prefixcache.stages.job import Job
 from prefixcache.stages.marking import owners_of, with_markers
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
-from prefixcache.stages.tokenize_sources import BY_REPAIR, read_seams
+from prefixcache.stages.tokenize_sources import read_seams
 
 SHARD_TOKENS = 2_000_000  # bounds a worker's memory: about 100 MB of ids, text and Parquet buffers
 WARMUP = "warmup"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,10 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from prefixcache.artifact import Artifact
-from prefixcache.content.collisions.detection import CollisionDetector, CollisionRules, Found, Placed
-from prefixcache.dataset.shards import token_ids
+from prefixcache.content.collisions.detection import CollisionDetector, Found
 from prefixcache.files import replacing, write_json
+from prefixcache.stages.hash_blocks import collision_rules, open_part
 from prefixcache.stages.job import Job
-from prefixcache.stages.marking import matching_of
 from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.workspace import WORK
@@ -24,35 +22,24 @@ COLLISIONS, COLLIDING = f"{WORK}/collisions.json", f"{WORK}/colliding.parquet"
 MOST_LISTED = 20
 
 
-def check_collisions(root: Path, job: Job, frame: Artifact, plan: Artifact, shards: list[Artifact]) -> Artifact:
+def check_collisions(
+    root: Path, job: Job, frame: Artifact, plan: Artifact, shards: list[Artifact], keys: list[Artifact]
+) -> Artifact:
     """collisions.json (figures) and colliding.parquet: ``part, index, request_id`` of the prompts that have to change.
 
-    One shard is in memory at a time; the registry of hashes is bounded and spills to the work folder.
+    Args:
+        keys: of each shard, from the stage hash_blocks; they stay in their files, and a bounded part of them is looked
+            at together.
     """
-    config = job.config
-    rules = config.suffix.collision_detection
-    head = read_frame(frame.path(root)).head
-    asked = CollisionRules(matching_of(config), config.block_size, head, rules.window_blocks)
-    with CollisionDetector(asked, folder=root / WORK) as detector:
-        for shard in shards:
-            path = shard.path(root)
-            detector.add(path.stem, _placed(path))
+    with CollisionDetector(collision_rules(job, read_frame(frame.path(root)).head), folder=root / WORK) as detector:
+        for shard, own in zip(shards, keys, strict=True):
+            detector.add_keys(shard.path(root).stem, open_part(root, own))
         found = detector.result()
     table = _colliding(root, plan, shards, found)
     with replacing(root / COLLIDING) as file:
         table.write_parquet(file)
     write_json(root / COLLISIONS, {**found.report, "requests": table["request_id"].to_list()[:MOST_LISTED]})
     return Artifact.of("collisions", root, [COLLISIONS, COLLIDING], len(table))
-
-
-def _placed(path: Path) -> Iterator[Placed]:
-    warmup = path.stem == "warmup"
-    columns = ["prefix_group_id", "planned_dp_id", "planned_prefix_len"]
-    table = pq.read_table(path, columns=[*columns, "prompt_token_ids", *(() if warmup else ("order_index",))])
-    rows = range(len(table)) if warmup else table["order_index"].to_pylist()
-    plain = [table[name].to_pylist() for name in columns]
-    for row, group, domain, prefix, ids in zip(rows, *plain, token_ids(table), strict=True):
-        yield Placed(row, group, domain, prefix, ids, warmup)
 
 
 def _colliding(root: Path, plan: Artifact, shards: list[Artifact], found: Found) -> pl.DataFrame:
@@ -75,4 +62,4 @@ def _colliding(root: Path, plan: Artifact, shards: list[Artifact], found: Found)
     return pl.DataFrame(rows, schema={"part": pl.String, "index": pl.Int64, "request_id": pl.String})
 
 
-CHECK_COLLISIONS = Stage("check_collisions", 2, check_collisions)
+CHECK_COLLISIONS = Stage("check_collisions", 3, check_collisions)

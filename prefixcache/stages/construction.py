@@ -7,7 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from prefixcache.artifact import Artifact
-from prefixcache.stages.tokenize_sources import BY_IDS, BY_REPAIR
+from prefixcache.config import PrefixCacheDatasetConfig
+from prefixcache.errors import InputError
+
+BY_SEAMS, BY_REPAIR, BY_IDS = "seams", "verified_repair", "token_ids"
 
 
 def construction_warnings(root: Path, construction: str, shards: list[Artifact]) -> list[str]:
@@ -27,3 +30,18 @@ def construction_warnings(root: Path, construction: str, shards: list[Artifact])
         "the seam rules do not hold for this tokenizer and source: every prompt was encoded and mended one by one, and "
         f"{plain} of {total} prompts have single words in place of source text"
     ]
+
+
+def check_kept(config: PrefixCacheDatasetConfig, construction: str) -> None:
+    """Only ids can be sent of prompts without a text: `output.prompts: text` would leave nothing to send.
+
+    Raises:
+        InputError: that is what is asked for.
+    """
+    if construction == BY_IDS and config.output.prompts == "text":
+        raise InputError(
+            "no text encodes to exact token ids with this tokenizer: prompts are ids only, and text leaves those out",
+            field="output.prompts",
+            remedy="write prompts: both or ids, or use another tokenizer.",
+            dataset_id=config.dataset_id,
+        )

@@ -6,12 +6,14 @@ import multiprocessing
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 ORPHAN_CHECK_SECONDS = 0.5
+AHEAD = 2
 
 
 def default_workers() -> int:
@@ -60,8 +62,14 @@ class WorkerPool:
         if self._pool is None:
             yield from (function(*arguments) for arguments in calls)
             return
-        for future in [self._pool.submit(function, *arguments) for arguments in calls]:
-            yield future.result()
+        # A few calls ahead of whoever takes the results, so that what they leave on disk does not pile up.
+        pending: deque[Future[Any]] = deque()
+        for arguments in calls:
+            pending.append(self._pool.submit(function, *arguments))
+            if len(pending) > AHEAD * self.workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
     def close(self) -> None:
         if self._pool is not None:
@@ -69,6 +77,7 @@ class WorkerPool:
 
 
 _shared: WorkerPool | None = None
+_kept: list[WorkerPool] = []
 
 
 def shared_pool() -> WorkerPool:
@@ -88,9 +97,35 @@ def sharing(workers: int) -> Iterator[WorkerPool]:
             _shared = None
 
 
+def largest_pool() -> WorkerPool:
+    """The largest pool that is kept open; without one the calling thread."""
+    return max(_kept, key=lambda pool: pool.workers, default=None) or WorkerPool(1)
+
+
+@contextmanager
+def keeping_pools() -> Iterator[None]:
+    """Pools that are asked for inside this block stay open until its end: a worker takes seconds to start."""
+    first = len(_kept)
+    _kept.append(WorkerPool(1))
+    try:
+        yield
+    finally:
+        for pool in _kept[first:]:
+            pool.close()
+        del _kept[first:]
+
+
 @contextmanager
 def worker_pool(workers: int) -> Iterator[WorkerPool]:
+    """A pool of at least so many workers, or the calling thread if one is enough."""
+    if workers > 1 and (kept := next((pool for pool in _kept if pool.workers >= workers), None)):
+        yield kept
+        return
     pool = WorkerPool(workers)
+    if _kept and workers > 1:
+        _kept.append(pool)
+        yield pool
+        return
     try:
         yield pool
     finally:

@@ -42,7 +42,7 @@ class Recorded:
         return artifacts
 
     def _finished(self, stage: Stage, artifacts: list[Artifact]) -> None:
-        files = [file.model_dump() for artifact in artifacts for file in artifact.files]
+        files = [file.model_dump(exclude={"written_ns"}) for artifact in artifacts for file in artifact.files]
         rows = sum(artifact.rows for artifact in artifacts)
         self.done.append({"stage": stage.name, "version": stage.version, "rows": rows, "files": files})
         self.running = None

@@ -17,6 +17,7 @@ from prefixcache.files import read_json
 from prefixcache.stages.build_masters import BUILD_MASTERS
 from prefixcache.stages.build_shards import BUILD_SHARDS, shard_numbers, shard_parts
 from prefixcache.stages.check_collisions import CHECK_COLLISIONS
+from prefixcache.stages.hash_blocks import HASH_BLOCKS
 from prefixcache.stages.job import Job
 from prefixcache.stages.simulate import SIMULATE
 from prefixcache.stages.stage import Runner
@@ -52,12 +53,12 @@ def build_and_prove(runner: Runner, root: Path, job: Job, inputs: Inputs) -> Pro
     """
     work = _Work(runner, root, job, inputs)
     collisions = work.repaired()
-    certificate = runner.call(SIMULATE, root, job, work.shards)
+    certificate = work.certify()
     if not has_collisions(root, collisions) or job.config.suffix.collision_detection.on_collision == "error":
         return Proven(work.inputs.masters, work.shards, collisions, certificate)
     work.take_hits(collisions, certificate)
     collisions = work.check()
-    return Proven(work.inputs.masters, work.shards, collisions, runner.call(SIMULATE, root, job, work.shards))
+    return Proven(work.inputs.masters, work.shards, collisions, work.certify())
 
 
 def has_collisions(root: Path, collisions: Artifact) -> bool:
@@ -68,13 +69,14 @@ def has_collisions(root: Path, collisions: Artifact) -> bool:
 
 @dataclass
 class _Work:
-    """Shards by part, and per part the repairs made in it: generated index → retries."""
+    """Shards and their keys by part, and per part the repairs made in it: generated index → retries."""
 
     runner: Runner
     root: Path
     job: Job
     inputs: Inputs
     made: dict[str, Artifact] = field(default_factory=dict)
+    hashed: dict[str, Artifact] = field(default_factory=dict)
     retries: dict[str, dict[int, int]] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
     """Per group whose master had to be built again: how often."""
@@ -112,7 +114,11 @@ class _Work:
         return bool(affected)
 
     def check(self) -> Artifact:
-        return self.runner.call(CHECK_COLLISIONS, self.root, self.job, self.inputs.frame, self.inputs.plan, self.shards)
+        inputs = (self.inputs.frame, self.inputs.plan, self.shards, list(self.hashed.values()))
+        return self.runner.call(CHECK_COLLISIONS, self.root, self.job, *inputs)
+
+    def certify(self) -> Artifact:
+        return self.runner.call(SIMULATE, self.root, self.job, self.shards, list(self.hashed.values()))
 
     def _found(self, collisions: Artifact) -> list[tuple[str, int]]:
         table = pl.read_parquet(collisions.path(self.root, ".parquet"))
@@ -154,6 +160,9 @@ class _Work:
             calls.append(call)
         for part, shard in zip(parts, self.runner.map(BUILD_SHARDS, self.root, self.job, calls), strict=True):
             self.made[part] = shard
+        shards = [(self.inputs.frame, self.made[part]) for part in parts]
+        for part, keys in zip(parts, self.runner.map(HASH_BLOCKS, self.root, self.job, shards), strict=True):
+            self.hashed[part] = keys
 
     def _entries(self, part: str, unresolved: set[int]) -> list[Entry]:
         known = self.retries.get(part, {})

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from prefixcache.artifact import Artifact
-from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
+from prefixcache.cache.certificate import simulate_pass
 from prefixcache.cache.matching.semantics import Matching
 from prefixcache.config import PrefixCacheDatasetConfig
-from prefixcache.dataset.shards import token_ids
 from prefixcache.files import replacing, write_json
+from prefixcache.stages.hash_blocks import is_warmup, open_prompts
 from prefixcache.stages.job import Job
 from prefixcache.stages.marking import matching_of
 from prefixcache.stages.stage import Stage
@@ -33,29 +30,21 @@ Tokens = NDArray[np.int64]
 
 
 class ShardReader:
-    """Keys and plan columns of all shards, in send order. ``warmup``: the warmup shard, if there is one."""
+    """Planned columns of all shards and simulated hits, in send order.
 
-    def __init__(self, paths: list[Path], warmup: Path | None, matching: Matching) -> None:
+    Args:
+        shards, keys: the shards and, from the stage hash_blocks, the keys of each.
+    """
+
+    def __init__(self, root: Path, shards: list[Artifact], keys: list[Artifact], matching: Matching) -> None:
         self.unit = matching.unit
-        self.columns: dict[str, list[Any]] = {}
+        self._paths = [path for shard in shards if (path := shard.path(root)).stem != "warmup"]
         self._hits: dict[tuple[str, int], Tokens] = {}
-        self.requests = KeyedPrompts.of(self._prompts(paths), matching.unit, matching)
-        warm: list[tuple[NDArray[np.int32], int]] = []
-        if warmup is not None:
-            table = pq.read_table(warmup)
-            warm = list(zip(token_ids(table), table["planned_dp_id"].to_pylist(), strict=True))
-        self.warmup = KeyedPrompts.of(warm, matching.unit, matching)
+        self.requests = open_prompts(root, [each for each in keys if not is_warmup(root, each)], matching)
+        self.warmup = open_prompts(root, [each for each in keys if is_warmup(root, each)], matching)
 
-    def _prompts(self, paths: list[Path]) -> Iterator[tuple[NDArray[np.int32], int]]:
-        for path in paths:
-            table = pq.read_table(path)
-            for name in table.column_names:
-                if name not in ("prompt", "prompt_token_ids"):
-                    self.columns.setdefault(name, []).extend(table[name].to_pylist())
-            yield from zip(token_ids(table), table["planned_dp_id"].to_pylist(), strict=True)
-
-    def numbers(self, name: str) -> Tokens:
-        return np.array(self.columns[name], dtype=np.int64)
+    def column(self, name: str) -> pl.Series:
+        return pl.concat([pl.read_parquet(path, columns=[name]) for path in self._paths])[name]
 
     def hits(self, name: str, drop: int) -> Tokens:
         """Simulated hit tokens per request of one pass."""
@@ -63,13 +52,6 @@ class ShardReader:
         if key not in self._hits:
             self._hits[key] = simulate_pass(name, self.requests, self.warmup, self.unit, drop)
         return self._hits[key]
-
-
-def open_shards(root: Path, shards: list[Artifact], matching: Matching) -> ShardReader:
-    paths = [shard.path(root) for shard in shards]
-    requests = [path for path in paths if path.stem != "warmup"]
-    warmup = [path for path in paths if path.stem == "warmup"]
-    return ShardReader(requests, warmup[0] if warmup else None, matching)
 
 
 def hit_column(config: PrefixCacheDatasetConfig, name: str) -> str:
@@ -81,9 +63,10 @@ def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, ob
     """The certificate as plain data: per pass planned and simulated hits, and which requests differ."""
     passes = []
     for name in config.passes:
-        planned = data.numbers(hit_column(config, name))
+        planned = data.column(hit_column(config, name)).to_numpy().astype(np.int64)
         simulated = data.hits(name, config.hit_drop)
         wrong = np.flatnonzero(planned != simulated)
+        names = data.column("request_id") if len(wrong) else pl.Series([], dtype=pl.String)
         passes.append(
             {
                 "name": name,
@@ -92,7 +75,7 @@ def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, ob
                 "mismatched_requests": len(wrong),
                 "first_mismatches": [
                     {
-                        "request_id": data.columns["request_id"][i],
+                        "request_id": names[i],
                         "planned": int(planned[i]),
                         "simulated": int(simulated[i]),
                     }
@@ -109,10 +92,10 @@ def certify(config: PrefixCacheDatasetConfig, data: ShardReader) -> dict[str, ob
     }
 
 
-def simulate(root: Path, job: Job, shards: list[Artifact]) -> Artifact:
+def simulate(root: Path, job: Job, shards: list[Artifact], keys: list[Artifact]) -> Artifact:
     """certificate.json, and simulated_hits.parquet: in send order the simulator's value of each column of hits."""
     config = job.config
-    data = open_shards(root, shards, matching_of(config))
+    data = ShardReader(root, shards, keys, matching_of(config))
     write_json(root / CERTIFICATE, certify(config, data))
     columns = {hit_column(config, name): data.hits(name, config.hit_drop) for name in config.passes}
     columns["expected_hit_len"] = data.hits(config.target_pass, config.hit_drop)
@@ -121,4 +104,4 @@ def simulate(root: Path, job: Job, shards: list[Artifact]) -> Artifact:
     return Artifact.of("certificate", root, [CERTIFICATE, HITS], len(data.requests))
 
 
-SIMULATE = Stage("simulate", 2, simulate)
+SIMULATE = Stage("simulate", 3, simulate)

@@ -22,6 +22,7 @@ from prefixcache.content.sources import load_source
 from prefixcache.content.tokenizer import Tokenizer
 from prefixcache.errors import InputError
 from prefixcache.files import replacing, write_bytes, write_json
+from prefixcache.stages.construction import BY_IDS, BY_REPAIR, BY_SEAMS, check_kept
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
@@ -31,7 +32,6 @@ SEAMS, OPENINGS = f"{FOLDER}/seams.parquet", f"{FOLDER}/openings.parquet"
 FACTS, TOKENIZER = f"{FOLDER}/corpus.json", f"{FOLDER}/tokenizer.json"
 FEWEST_SYNTHETIC = 4_000  # samples, about half a million tokens
 SAMPLE_TOKENS = 64  # a synthetic sample has at least about this many
-BY_SEAMS, BY_REPAIR, BY_IDS = "seams", "verified_repair", "token_ids"
 
 
 def tokenize_sources(root: Path, job: Job, lengths: Artifact) -> Artifact:
@@ -46,6 +46,7 @@ def tokenize_sources(root: Path, job: Job, lengths: Artifact) -> Artifact:
     tokenizer = cached_tokenizer(config.tokenizer)
     framing = probe_framing(tokenizer, config.prompt)
     seams = _seams(tokenizer, framing, config)
+    check_kept(config, BY_IDS if seams.ids_only else BY_SEAMS)  # before anything is encoded
     sources, prefix_of, suffix_of = sources_of(config)
     corpora, described, drifting = [], [], 0
     for number, (where, source) in enumerate(sources):

@@ -23,6 +23,7 @@ from prefixcache.workload.plan_report import FAIL, PASS, WARNING
 
 REPORT = "validation_report.json"
 NO_TEXT = "none: prompts are token ids only, there is no text to encode"
+NOT_KEPT = "none: output.prompts is ids, so no text was kept that could be encoded again"
 FULL_AUDIT_TOKENS = 20_000_000  # up to here every prompt is re-encoded, beyond a stated sample of shards
 
 
@@ -95,7 +96,8 @@ def _audit(root: Path, job: Job, shards: list[Artifact], tokens: int) -> dict[st
     for shard in chosen:
         table = pq.read_table(shard.path(root), columns=["request_id", "prompt", "prompt_token_ids"])
         if table["prompt"].null_count:
-            return {"method": NO_TEXT, "prompts": 0, "tokens": 0, "differing_prompts": 0, "first_differing": []}
+            method = NOT_KEPT if job.config.output.prompts == "ids" else NO_TEXT
+            return {"method": method, "prompts": 0, "tokens": 0, "differing_prompts": 0, "first_differing": []}
         names, texts = table["request_id"].to_pylist(), table["prompt"].to_pylist()
         audit_prompts(encode, zip(names, texts, token_ids(table), strict=True), audit)
     return {

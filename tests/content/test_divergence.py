@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefixcache.content.branches import number_branches
-from prefixcache.content.divergence import Alphabet, first_words, sentence
-from prefixcache.content.mixing import combine, mix
+from prefixcache.content.divergence import Alphabet, first_words, sentences
+from prefixcache.content.mixing import combine, mix, pick
 from prefixcache.content.seams import Seams
 from prefixcache.errors import InputError
 
@@ -68,13 +68,26 @@ def test_branch_numbers_against_a_dictionary() -> None:
         assert branches.siblings[i] == counter[-1 if p == 0 else g, p]
 
 
-def test_sentence_has_its_length_and_its_own_words() -> None:
+def one_sentence(alphabet: Alphabet, key: np.uint64, first: int, second: int, length: int) -> list[int]:
+    """Word by word."""
+    words = []
+    for slot in range(length):
+        options = alphabet.slots[slot % len(alphabet.slots)]
+        words.append(int(options[pick(combine(key, np.array([slot])), len(options))[0]]))
+    return [*([first] if second < 0 else [first, second])[:length], *words[1 if second < 0 else 2 :]]
+
+
+def test_sentences_have_their_lengths_and_their_own_words() -> None:
     alphabet = Alphabet.of(toy_seams(50, 20), 1, np.uint64(5))
-    for length in (0, 1, 2, 16, 33):
-        words = sentence(alphabet, np.uint64(9), 7, 8, length)
-        assert len(words) == length
-        assert words[:1].tolist() == [7][:length]
-        assert words[1:2].tolist() == [8][: max(length - 1, 0)]
+    lengths = np.array([0, 1, 2, 16, 33, 0, 5])
+    keys = np.arange(100, 107, dtype=np.uint64)
+    first, second = np.arange(7) + 30, np.array([8, 8, 8, 8, -1, 8, -1])
+    found = sentences(alphabet, keys, first, second, lengths)
+    for i, words in enumerate(found):
+        expected = one_sentence(alphabet, keys[i], int(first[i]), int(second[i]), int(lengths[i]))
+        assert words.tolist() == expected
+        assert len(words) == lengths[i]
+    assert sentences(alphabet, keys[:0], first[:0], second[:0], lengths[:0]) == []
 
 
 def test_more_groups_than_words_is_an_input_error() -> None:

@@ -1,0 +1,54 @@
+"""Rows of data.jsonl, warmup.jsonl and request_metadata.jsonl, rendered from a shard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from prefixcache.config import PrefixCacheDatasetConfig
+from prefixcache.content.tokenizer import chat_messages
+from prefixcache.dataset.shards import COMPARE_FIELDS, DATA_FIELDS, METADATA_FIELDS, WARMUP_FIELDS, read_rows
+
+OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """What the rows of a dataset hold: whether token ids are kept, whether a prompt is a chat, its system text."""
+
+    ids: bool
+    chat: bool
+    system: str | None
+    metadata: tuple[str, ...]
+
+    @classmethod
+    def of(cls, config: PrefixCacheDatasetConfig) -> RowLayout:
+        return cls(
+            config.output.prompts != "text",
+            config.prompt.format == "chat",
+            config.prompt.system,
+            METADATA_FIELDS + (COMPARE_FIELDS if len(config.passes) > 1 else ()),
+        )
+
+    def data(self, shard: Path) -> Iterator[bytes]:
+        """Lines of data.jsonl."""
+        return self._sent(read_rows(shard, DATA_FIELDS))
+
+    def warmup(self, shard: Path) -> Iterator[bytes]:
+        """Lines of warmup.jsonl."""
+        return self._sent(read_rows(shard, WARMUP_FIELDS))
+
+    def told(self, shard: Path) -> Iterator[bytes]:
+        """Lines of request_metadata.jsonl."""
+        return (orjson.dumps(row, option=OPTIONS) for row in read_rows(shard, self.metadata))
+
+    def _sent(self, rows: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+        for row in rows:
+            kept = row if self.ids else {**row, "prompt_token_ids": None}
+            if self.chat:
+                kept = {**kept, "messages": chat_messages(row["prompt"], self.system)}
+            yield orjson.dumps(kept, option=OPTIONS)
