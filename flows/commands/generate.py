@@ -28,6 +28,10 @@ def generate(
         str | None,
         typer.Option("--prompts", help="Keep prompts as text, as token ids, or both; replaces output.prompts."),
     ] = None,
+    audit: Annotated[
+        str | None,
+        typer.Option(help="auto, or full: re-encode every prompt of large datasets too; replaces validation.audit."),
+    ] = None,
     no_prefect: NoPrefect = False,
     lang: Language = "en",
     as_json: AsJson = False,
@@ -37,7 +41,8 @@ def generate(
         chosen = language_of(lang)
         from prefixcache.config import load_config
 
-        changes = [*(settings or ()), *([f"output.prompts={prompts}"] if prompts is not None else [])]
+        flags = {"output.prompts": prompts, "validation.audit": audit}
+        changes = [*(settings or ()), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes)
         warn(loaded.warnings)
         try:

@@ -147,6 +147,8 @@ class ValidationConfig(ConfigModel):
     on_failure: Literal["error", "warn", "accept_with_warning"] = "error"
     on_cannot_share: Literal["list", "error"] = "list"
     """What a request too short to share more than the head does: it is listed, or refused."""
+    audit: Literal["auto", "full"] = "auto"
+    """Prompts re-encoded as proof: all up to 20 million tokens and a sample beyond, or always all."""
 
     @model_validator(mode="after")
     def _ordered(self) -> ValidationConfig:

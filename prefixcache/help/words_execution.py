@@ -93,6 +93,13 @@ EXECUTION: dict[str, Words] = {
         rfc="3.3.5",
     ),
     # Validation
+    "ValidationConfig.audit": Words(
+        "How many prompts are re-encoded as proof: `auto` takes all up to 20 million tokens and a sample beyond, "
+        "`full` always all, with a faster tokenizer where one is installed and proves equal.",
+        "重新编码多少条 Prompt 作为证明：`auto` 在 2000 万 Token 以内全部检查，超过则抽样并注明；`full` 总是全部检查，"
+        "若装有经核对一致的更快 Tokenizer 则用它。",
+        rfc="3.2.1",
+    ),
     "ValidationConfig.pass_tolerance": Words(
         "Largest deviation from the target that is a PASS.", "判定 PASS 的最大偏差。", rfc="3.3.17", unit="deviation"
     ),

@@ -5,26 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from prefixcache.artifact import Artifact
-from prefixcache.content.audit import Audit, audit_prompts
-from prefixcache.content.framing import probe_framing
-from prefixcache.dataset.shards import token_ids
 from prefixcache.files import read_json, write_json
 from prefixcache.schemas.versions import VERSIONS
+from prefixcache.stages.audit import audit_shards
 from prefixcache.stages.construction import construction_warnings
 from prefixcache.stages.job import Job
-from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.verdict_on_collisions import collision_result, describe, refused, retaken
 from prefixcache.stages.workspace import REFUSED, is_dataset
 from prefixcache.workload.plan_report import FAIL, PASS, WARNING
 
 REPORT = "validation_report.json"
-NO_TEXT = "none: prompts are token ids only, there is no text to encode"
-NOT_KEPT = "none: output.prompts is ids, so no text was kept that could be encoded again"
-FULL_AUDIT_TOKENS = 20_000_000  # up to here every prompt is re-encoded, beyond a stated sample of shards
 
 
 def validate(
@@ -41,7 +33,7 @@ def validate(
     proof = read_json(certificate.path(root, ".json"))
     report["certificate"] = proof
     report["collisions"] = result = collision_result(root, job, shards, read_json(collisions.path(root, ".json")))
-    report["audit"] = _audit(root, job, shards, report["input_tokens"])
+    report["audit"] = audit_shards(root, job, shards, report["input_tokens"])
     construction = read_json(corpus.path(root, "corpus.json"))["construction"]
     report["construction"] = construction
     report["warnings"] = construction_warnings(root, construction, shards)
@@ -80,35 +72,6 @@ def _points(deviation: float | None) -> float | None:
     return None if deviation is None else deviation * 100
 
 
-def _audit(root: Path, job: Job, shards: list[Artifact], tokens: int) -> dict[str, Any]:
-    tokenizer = cached_tokenizer(job.config.tokenizer)
-    framing = probe_framing(tokenizer, job.config.prompt)
-    step = -(-tokens // FULL_AUDIT_TOKENS)
-    audit = Audit()
-
-    def encode(prompts: list[str]) -> list[list[int]]:
-        if framing.format == "chat":  # through the template itself, as the server does
-            texts = [tokenizer.render_chat(prompt, job.config.prompt.system) for prompt in prompts]
-            return tokenizer.encode_batch(texts)
-        return framing.encode(tokenizer.backend, prompts)
-
-    chosen = shards[::step] if step > 1 else shards
-    for shard in chosen:
-        table = pq.read_table(shard.path(root), columns=["request_id", "prompt", "prompt_token_ids"])
-        if table["prompt"].null_count:
-            method = NOT_KEPT if job.config.output.prompts == "ids" else NO_TEXT
-            return {"method": method, "prompts": 0, "tokens": 0, "differing_prompts": 0, "first_differing": []}
-        names, texts = table["request_id"].to_pylist(), table["prompt"].to_pylist()
-        audit_prompts(encode, zip(names, texts, token_ids(table), strict=True), audit)
-    return {
-        "method": "every prompt re-encoded" if step <= 1 else f"every prompt of each {step}th shard re-encoded",
-        "prompts": audit.prompts,
-        "tokens": audit.tokens,
-        "differing_prompts": len(audit.differing),
-        "first_differing": audit.differing[:20],
-    }
-
-
 def write_failed_plan(root: Path, job: Job, plan: Artifact) -> dict[str, Any]:
     """Only the report, for a target that cannot be reached and must be (`validation.on_failure: error`).
 
@@ -123,4 +86,4 @@ def is_good(status: str) -> bool:
     return status in (PASS, WARNING)
 
 
-VALIDATE = Stage("validate", 4, validate, content_only=False)
+VALIDATE = Stage("validate", 5, validate, content_only=False)
