@@ -20,7 +20,7 @@ from pathlib import Path
 
 from prefixcache.errors import EnvironmentFailure
 
-STARTUP_SECONDS = 180.0
+STARTUP_SECONDS = 420.0  # an idle machine takes 10 to 30; under heavy load more than 180 were seen
 POLL_SECONDS = 0.05
 
 
@@ -91,9 +91,13 @@ class LocalServer:
         self._log.seek(0)
         said = self._log.read().decode(errors="replace").strip().splitlines()
         raise EnvironmentFailure(
-            f"the local Prefect server did not start: {said[-1] if said else 'no answer'}",
+            f"the local Prefect server did not start: {said[-1] if said else self._silence()}",
             remedy="use --no-prefect, or set PREFECT_API_URL to a running server.",
         )
+
+    def _silence(self) -> str:
+        ended = self.process.poll()
+        return f"no answer within {STARTUP_SECONDS:.0f} s" if ended is None else f"it ended with code {ended}"
 
     def stop(self) -> None:
         self.process.terminate()

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,15 @@ def test_a_killed_run_keeps_its_records_and_can_start_again(dataset: Path, tmp_p
     assert len(rows(tmp_path / "run", "request_results.interrupted-1.jsonl")) == 3
 
 
-def test_interrupting_leaves_a_partial_run(dataset: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """Ctrl-C as in a terminal: a shell starts what runs in the background with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupting_leaves_a_partial_run(dataset: Path, tmp_path: Path, sigint: None) -> None:
     def interrupt(step: Progress) -> None:
         if step.phase == "measured" and step.done == 2:
             os.kill(os.getpid(), signal.SIGINT)
