@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,7 @@ JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
     """Open a file beside ``path`` for writing; on success it is synced and renamed over ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -26,7 +27,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with open(aside, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         os.replace(aside, path)
     except OSError as error:
         if error.filename is None:  # a full disk is noticed by a write, which does not know the name
@@ -104,6 +106,13 @@ def read_jsonl(path: Path) -> Iterator[Any]:
         for line in file:
             if line.strip():
                 yield orjson.loads(line)
+
+
+def forget_pages(array: Any) -> None:
+    """Give back the memory of what was read of a mapped file; the next look at it reads it again."""
+    mapped = getattr(array, "_mmap", None)
+    if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def sha256_file(path: Path) -> str:

@@ -43,6 +43,11 @@ def chained_keys_of_many(ids: NDArray[np.int32], ends: Counts, unit: int, salts:
         All keys one prompt after the other, and how many each prompt has.
     """
     forms, blocks = block_forms_of_many(ids, ends, unit)
+    return chain_of_forms(forms, blocks, salts), blocks
+
+
+def chain_of_forms(forms: U64, blocks: Counts, salts: Counts) -> U64:
+    """Chained keys from the forms of all blocks, one prompt after the other."""
     last = np.cumsum(blocks)
     first = last - blocks
     depth = np.arange(len(forms), dtype=np.int64) - np.repeat(first, blocks)
@@ -50,7 +55,8 @@ def chained_keys_of_many(ids: NDArray[np.int32], ends: Counts, unit: int, salts:
         places = np.repeat(salts.astype(np.uint64) << np.uint64(32), blocks) + (depth + 1).astype(np.uint64)
         chain = np.cumsum(mix(forms ^ mix(places)), dtype=np.uint64)
         before = np.where(first > 0, chain[np.maximum(first - 1, 0)] if len(chain) else np.uint64(0), np.uint64(0))
-        return chain - np.repeat(before, blocks), blocks
+        found: U64 = chain - np.repeat(before, blocks)
+    return found
 
 
 def block_forms_of_many(ids: NDArray[np.int32], ends: Counts, unit: int) -> tuple[U64, Counts]:

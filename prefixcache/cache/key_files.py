@@ -31,9 +31,9 @@ def by_depth(keys: U64, sizes: Counts) -> U64:
 
 
 def write_array(path: Path, table: NDArray[Any]) -> None:
-    """Written aside and renamed."""
+    """Written aside and renamed; not synced, since what is lost in a power failure is computed again."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
+    with replacing(path, sync=False) as file:
         np.save(file, table)
 
 

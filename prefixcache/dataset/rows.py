@@ -34,21 +34,18 @@ class RowLayout:
             METADATA_FIELDS + (COMPARE_FIELDS if len(config.passes) > 1 else ()),
         )
 
-    def data(self, shard: Path) -> Iterator[bytes]:
-        """Lines of data.jsonl."""
-        return self._sent(read_rows(shard, DATA_FIELDS))
+    def requests(self, shard: Path) -> Iterator[tuple[bytes, bytes]]:
+        """Lines of data.jsonl and of request_metadata.jsonl."""
+        for row in read_rows(shard, tuple(dict.fromkeys([*self.metadata, *DATA_FIELDS]))):
+            told = {name: row[name] for name in self.metadata}
+            yield self._sent({name: row[name] for name in DATA_FIELDS}), orjson.dumps(told, option=OPTIONS)
 
     def warmup(self, shard: Path) -> Iterator[bytes]:
         """Lines of warmup.jsonl."""
-        return self._sent(read_rows(shard, WARMUP_FIELDS))
+        return map(self._sent, read_rows(shard, WARMUP_FIELDS))
 
-    def told(self, shard: Path) -> Iterator[bytes]:
-        """Lines of request_metadata.jsonl."""
-        return (orjson.dumps(row, option=OPTIONS) for row in read_rows(shard, self.metadata))
-
-    def _sent(self, rows: Iterator[dict[str, Any]]) -> Iterator[bytes]:
-        for row in rows:
-            kept = row if self.ids else {**row, "prompt_token_ids": None}
-            if self.chat:
-                kept = {**kept, "messages": chat_messages(row["prompt"], self.system)}
-            yield orjson.dumps(kept, option=OPTIONS)
+    def _sent(self, row: dict[str, Any]) -> bytes:
+        kept = row if self.ids else {**row, "prompt_token_ids": None}
+        if self.chat:
+            kept = {**kept, "messages": chat_messages(row["prompt"], self.system)}
+        return orjson.dumps(kept, option=OPTIONS)

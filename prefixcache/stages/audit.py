@@ -23,7 +23,7 @@ from prefixcache.stages.probe_tokenizer import cached_tokenizer
 NO_TEXT = "none: prompts are token ids only, there is no text to encode"
 NOT_KEPT = "none: output.prompts is ids, the texts were not kept"
 FULL_AUDIT_TOKENS = 20_000_000  # up to here every prompt is re-encoded unless asked otherwise
-SAMPLE_TOKENS, SAMPLE_SHARDS = 8_000_000, 32
+SAMPLE_TOKENS, SAMPLE_SHARDS = 4_000_000, 32
 PROBES = 64
 Served = Callable[[str], str]
 Encode = Callable[[list[str]], list[Any]]

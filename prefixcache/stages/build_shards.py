@@ -78,14 +78,31 @@ def build_shard(
         frame = pl.read_parquet(plan.path(root, "plan_warmup.parquet"))
         table = warmup_table(config, frame, _prompts(opened, frame))
     else:
-        whole = pl.read_parquet(plan.path(root, "plan.parquet"))
+        first, last, total = _bounds(root, plan, int(part))
+        frame = pl.scan_parquet(plan.path(root, "plan.parquet")).slice(first, last - first).collect()
         if hits is not None:
-            whole = whole.with_columns(pl.read_parquet(hits.path(root, ".parquet")))
-        frame = whole.filter(pl.Series(shard_numbers(whole["input_len"]) == int(part)))
-        table = request_table(config, frame, _prompts(opened, frame), len(whole), mended)
+            taken = pl.scan_parquet(hits.path(root, ".parquet")).slice(first, last - first).collect()
+            frame = frame.with_columns(taken)
+        table = request_table(config, frame, _prompts(opened, frame), total, mended)
     path = _file_of(part)
     write_table(root / path, table)
     return Artifact.of("shard", root, [path], len(frame))
+
+
+_BOUNDS: dict[tuple[str, str, int], NDArray[np.int64]] = {}
+
+
+def _bounds(root: Path, plan: Artifact, part: int) -> tuple[int, int, int]:
+    """First row of a shard, the row behind its last, and rows of the whole plan; found once per process."""
+    key = (str(root), plan.content_hash, SHARD_TOKENS)
+    if key not in _BOUNDS:
+        _BOUNDS.clear()
+        _BOUNDS[key] = shard_numbers(
+            pl.read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
+        )
+    numbers = _BOUNDS[key]
+    first, last = np.searchsorted(numbers, (part, part + 1)).tolist()
+    return first, last, len(numbers)
 
 
 def shard_numbers(lengths: pl.Series) -> NDArray[np.int64]:

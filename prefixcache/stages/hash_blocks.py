@@ -19,7 +19,7 @@ from prefixcache.cache.certificate import KeyedPrompts
 from prefixcache.cache.key_files import KeyFiles, by_depth, write_array
 from prefixcache.cache.matching.scattered import Pieces
 from prefixcache.cache.matching.semantics import Matching
-from prefixcache.content.collisions.part_keys import CollisionRules, PartKeys, Prompts, part_keys
+from prefixcache.content.collisions.part_keys import CollisionRules, PartKeys, Prompts, Stored, shard_keys
 from prefixcache.content.collisions.registry import WARMUP
 from prefixcache.dataset.shards import flat_token_ids
 from prefixcache.stages.job import Job
@@ -40,8 +40,8 @@ def hash_blocks(root: Path, job: Job, frame: Artifact, shard: Artifact) -> Artif
     stem = root / FOLDER / path.stem
     prompts = read_prompts(path)
     rules = collision_rules(job, read_frame(frame.path(root)).head)
-    files = part_keys(rules, prompts).save(stem)
-    files += _save_keys(stem, rules.matching, prompts)
+    found, stored = shard_keys(rules, prompts)
+    files = [*found.save(stem), *_save_keys(stem, rules.matching, prompts, stored)]
     names = [file.relative_to(root).as_posix() for file in files]
     return Artifact.of("keys", root, names, len(prompts.ends))
 
@@ -69,14 +69,13 @@ def read_prompts(path: Path) -> Prompts:
     )
 
 
-def _save_keys(stem: Path, matching: Matching, prompts: Prompts) -> list[Path]:
-    keys, sizes, ends = matching.stored_of_many(prompts.ids, prompts.ends, prompts.domains)
+def _save_keys(stem: Path, matching: Matching, prompts: Prompts, stored: Stored) -> list[Path]:
     arrays: dict[str, NDArray[np.int64] | NDArray[np.uint64]] = {LENGTHS: prompts.lengths}
     if matching.chained:
-        arrays[BLOCKS] = by_depth(keys, sizes)
+        arrays[BLOCKS] = by_depth(stored.keys, stored.sizes)
     else:
         places = np.where(prompts.owners < 0, prompts.owners - WARMUP, prompts.owners)
-        found = Pieces.of(keys, sizes, ends, prompts.lengths, places)
+        found = Pieces.of(stored.keys, stored.sizes, stored.ends, prompts.lengths, places)
         arrays |= dict(zip(PIECES, (found.keys, found.prompts, found.tokens), strict=True))
     paths = [stem.with_name(f"{stem.name}.{name}") for name in arrays]
     for path, array in zip(paths, arrays.values(), strict=True):

@@ -88,10 +88,10 @@ def _pieces(root: Path, layout: RowLayout, shards: list[Artifact]) -> Iterator[t
 def render_piece(layout: RowLayout, shard: Path, folder: Path) -> tuple[Path, Path]:
     """One shard's lines of data.jsonl and of request_metadata.jsonl; not synced, since they do not stay."""
     data, metadata = folder / f"{shard.stem}.data.jsonl", folder / f"{shard.stem}.metadata.jsonl"
-    with open(data, "wb") as file:
-        file.writelines(layout.data(shard))
-    with open(metadata, "wb") as file:
-        file.writelines(layout.told(shard))
+    with open(data, "wb") as sent, open(metadata, "wb") as told:
+        for line, about in layout.requests(shard):
+            sent.write(line)
+            told.write(about)
     return data, metadata
 
 

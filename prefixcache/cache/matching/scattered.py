@@ -9,9 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.files import forget_pages
+
 U64 = NDArray[np.uint64]
 Tokens = NDArray[np.int64]
-MEMORY_PIECES = 1 << 22
+MEMORY_PIECES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -73,4 +75,7 @@ def scattered_hits(parts: Sequence[Pieces], count: int, memory_pieces: int = MEM
         first = np.repeat(prompts[begins], np.diff(np.append(np.flatnonzero(begins), len(keys))))
         hit = (first < prompts) & (prompts >= 0)
         hits += np.bincount(prompts[hit], weights=tokens[hit], minlength=count).astype(np.int64)
+        for part in parts:
+            for array in (part.keys, part.prompts, part.tokens):
+                forget_pages(array)
     return hits

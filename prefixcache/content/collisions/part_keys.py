@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixcache.cache.blocks import block_forms_of_many, mix
+from prefixcache.cache.blocks import block_forms_of_many, chain_of_forms, mix
 from prefixcache.cache.matching.semantics import Matching
 from prefixcache.content.collisions.registry import WARMUP, sorted_pairs
 from prefixcache.content.collisions.windows import windows_of_many
@@ -119,13 +119,13 @@ class PartKeys:
         paths = []
         for name in ARRAYS:
             paths.append(stem.with_name(f"{stem.name}.{name}.npy"))
-            with replacing(paths[-1]) as file:
+            with replacing(paths[-1], sync=False) as file:
                 np.save(file, getattr(self, name))
         paths.append(stem.with_name(f"{stem.name}.masters.npz"))
         names = sorted(self.masters)
         facts = np.array([self.requests, self.warmup, *sorted(self.domains)], dtype=np.int64)
         masters: dict[str, Any] = {f"master{number}": self.masters[name] for number, name in enumerate(names)}
-        with replacing(paths[-1]) as file:
+        with replacing(paths[-1], sync=False) as file:
             np.savez(file, facts=facts, names=np.array(names, dtype=np.str_), **masters)
         return paths
 
@@ -143,20 +143,45 @@ class PartKeys:
 ARRAYS = ("keys", "owners", "windows", "window_owners")
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Keys under which a cache holds the pieces of prompts, one prompt after the other (``stored_of_many``)."""
+
+    keys: U64
+    sizes: Array
+    ends: Array
+
+
+def shard_keys(rules: CollisionRules, prompts: Prompts) -> tuple[PartKeys, Stored]:
+    """What a shard contributes to the search for collisions, and the keys that a simulated cache looks up."""
+    matching, measured = rules.matching, prompts.owners >= 0
+    if not matching.chained:
+        stored = Stored(*matching.stored_of_many(prompts.ids, prompts.ends, prompts.domains))
+        return _contribution(prompts, _all_own_pieces(rules, prompts), None), stored
+    forms, blocks = block_forms_of_many(prompts.ids, prompts.ends, matching.unit)
+    stored = Stored(chain_of_forms(forms, blocks, prompts.domains), blocks, np.zeros(0, dtype=np.int64))
+    windows = None
+    if rules.window_blocks:
+        if rules.block != matching.unit:
+            forms, blocks = block_forms_of_many(prompts.ids, prompts.ends, rules.block)
+        first = prompts.prefixes // rules.block + 1
+        keys, counts = windows_of_many(mix(forms), blocks, first, rules.window_blocks)
+        kept = np.repeat(measured, counts)
+        windows = keys[kept], np.repeat(prompts.owners, counts)[kept]
+    return _contribution(prompts, _first_own_blocks(matching, prompts, stored), windows), stored
+
+
 def part_keys(rules: CollisionRules, prompts: Prompts) -> PartKeys:
-    """Everything a part contributes."""
-    matching = rules.matching
+    """What a shard contributes to the search for collisions."""
+    return shard_keys(rules, prompts)[0]
+
+
+def _contribution(prompts: Prompts, own: tuple[U64, Array], windows: tuple[U64, Array] | None) -> PartKeys:
+    none = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
     measured = prompts.owners >= 0
-    windows: tuple[U64, Array] = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
-    if matching.chained:
-        own = _first_own_blocks(matching, prompts)
-        if rules.window_blocks:
-            windows = _windows(rules, prompts, measured)
-    else:
-        own = _all_own_pieces(rules, prompts)
     return PartKeys(
         *sorted_pairs(*own),
-        *sorted_pairs(*windows),
+        *sorted_pairs(*(windows or none)),
         prompts.masters(),
         frozenset(prompts.domains.tolist()),
         int(measured.sum()),
@@ -164,12 +189,12 @@ def part_keys(rules: CollisionRules, prompts: Prompts) -> PartKeys:
     )
 
 
-def _first_own_blocks(matching: Matching, prompts: Prompts) -> tuple[U64, Array]:
+def _first_own_blocks(matching: Matching, prompts: Prompts, stored: Stored) -> tuple[U64, Array]:
     """The first non-shared block of each prompt: its key holds its whole chain, so nothing behind it is looked at."""
-    keys, sizes = matching.stored_of_many(prompts.ids, prompts.ends, prompts.domains)[:2]
     place = prompts.prefixes // matching.unit
-    there = place < sizes
-    return keys[(np.cumsum(sizes) - sizes + place)[there]], prompts.owners[there]
+    there = place < stored.sizes
+    first = np.cumsum(stored.sizes) - stored.sizes
+    return stored.keys[(first + place)[there]], prompts.owners[there]
 
 
 def _all_own_pieces(rules: CollisionRules, prompts: Prompts) -> tuple[U64, Array]:
@@ -177,11 +202,3 @@ def _all_own_pieces(rules: CollisionRules, prompts: Prompts) -> tuple[U64, Array
     keys, sizes, ends = rules.matching.pieces_of_many(prompts.ids, prompts.ends)
     behind = ends > np.repeat(np.maximum(prompts.prefixes, rules.shared_head), sizes)
     return keys[behind], np.repeat(prompts.owners, sizes)[behind]
-
-
-def _windows(rules: CollisionRules, prompts: Prompts, measured: NDArray[np.bool_]) -> tuple[U64, Array]:
-    forms, blocks = block_forms_of_many(prompts.ids, prompts.ends, rules.block)
-    first = prompts.prefixes // rules.block + 1
-    keys, windows = windows_of_many(mix(forms), blocks, first, rules.window_blocks)
-    kept = np.repeat(measured, windows)
-    return keys[kept], np.repeat(prompts.owners, windows)[kept]

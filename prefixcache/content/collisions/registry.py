@@ -2,10 +2,10 @@
 
 Each part (a shard) is kept as one run of (key, owner) pairs sorted by key. Runs stay in memory up to ``memory_pairs``
 pairs and go to files beyond. To find repeated keys the 64-bit range is cut into equal ranges of about ``memory_pairs``
-pairs, and of every range each run's slice is read and reduced to its distinct keys.
+pairs, and of every range each run's slice is read and reduced to its distinct pairs, which are merged.
 
-Memory: at most 3 x 16 bytes x ``memory_pairs``, plus one part; the keys are hashes, so ranges fill evenly, and however
-often one key repeats, it counts once per run. The result depends on the pairs alone, not on the order of the parts.
+Memory: about 80 bytes x ``memory_pairs``, plus one part; the keys are hashes, so ranges fill evenly, and however often
+an owner repeats a key, it counts once. The result depends on the pairs alone, not on the order of the parts.
 """
 
 from __future__ import annotations
@@ -21,19 +21,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.files import forget_pages
+
 U64 = NDArray[np.uint64]
 Array = NDArray[np.int64]
-MEMORY_PAIRS = 1 << 22
+MEMORY_PAIRS = 1 << 20
 MASTERS, WARMUP = -(1 << 41), -(1 << 40)  # owners: MASTERS + group, WARMUP + row, requests from 0 on in send order
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """Keys of one range that occur more than once, ascending: how often, and the smallest owner of each."""
+    """Keys of one range that occur more than once, ascending: how often, and the smallest owner of each.
+
+    ``places``, ``owners``, ``twice``: every owner of each of these keys, by key: the key's place in ``keys``, the
+    owner, and whether it has the key more than once itself.
+    """
 
     keys: U64
     counts: Array
     first_owner: Array
+    places: Array
+    owners: Array
+    twice: NDArray[np.bool_]
 
 
 class BlockRegistry:
@@ -97,39 +106,42 @@ class BlockRegistry:
         bounds = [(number << 64) // ranges for number in range(ranges + 1)]
         for low, high in pairwise(bounds):
             found = self._repeated_between(low, high)
+            for run in self._runs.values():
+                for array in run:
+                    forget_pages(array)
             if len(found.keys):
                 yield found
 
     def _repeated_between(self, low: int, high: int) -> Repeated:
-        runs = [self._slice(part, low, high) for part in self._runs]
-        keys = _more_than_once([own for own, _ in runs])
-        counts = np.zeros(len(keys), dtype=np.int64)
-        smallest = np.full(len(keys), np.iinfo(np.int64).max)
-        for own, owner in runs if len(keys) else ():
-            begin, end = np.searchsorted(own, keys), np.searchsorted(own, keys, side="right")
-            here = end > begin
-            counts += end - begin
-            # Pairs are sorted by key and then owner: the first of a key has the run's smallest owner.
-            smallest[here] = np.minimum(smallest[here], owner[begin[here]])
-        return Repeated(keys, counts, smallest)
+        found = [_distinct(*self._slice(part, low, high)) for part in self._runs]
+        keys = np.concatenate([np.zeros(0, np.uint64), *(own for own, _, _ in found)])
+        order = np.argsort(keys, kind="stable")  # merges the runs, which are sorted already
+        keys = keys[order]
+        owners = np.concatenate([np.zeros(0, np.int64), *(own for _, own, _ in found)])[order]
+        times = np.concatenate([np.zeros(0, np.int64), *(own for _, _, own in found)])[order]
+        del found, order
+        begins = np.flatnonzero(np.concatenate((keys[:1] == keys[:1], keys[1:] != keys[:-1])))
+        if not len(begins):
+            none = np.zeros(0, dtype=np.int64)
+            return Repeated(keys, none, none, none, none, none.astype(np.bool_))
+        sizes = np.diff(np.append(begins, len(keys)))
+        counts = np.add.reduceat(times, begins)
+        more = counts > 1
+        pairs = np.repeat(more, sizes)
+        return Repeated(
+            keys[begins][more],
+            counts[more],
+            np.minimum.reduceat(owners, begins)[more],
+            np.repeat(np.arange(int(more.sum())), sizes[more]),
+            owners[pairs],
+            times[pairs] > 1,
+        )
 
     def _slice(self, part: str, low: int, high: int) -> tuple[U64, Array]:
         keys, owners = self._runs[part]
         begin = int(np.searchsorted(keys, np.uint64(low)))
         end = len(keys) if high >> 64 else int(np.searchsorted(keys, np.uint64(high)))
         return np.asarray(keys[begin:end]), np.asarray(owners[begin:end])
-
-    def occurrences(self, repeated: Repeated) -> Iterator[tuple[Array, Array]]:
-        """All pairs of these keys, part by part: places in ``repeated.keys``, owners."""
-        if not len(repeated.keys):
-            return
-        low, high = int(repeated.keys[0]), int(repeated.keys[-1]) + 1
-        for part in self._runs:
-            keys, owners = self._slice(part, low, high)
-            place = np.searchsorted(repeated.keys, keys)
-            place[place == len(repeated.keys)] = 0
-            here = repeated.keys[place] == keys
-            yield place[here], owners[here]
 
     def colliding(self) -> Array:
         """Owners that have to change so that every key is unique, ascending.
@@ -139,10 +151,8 @@ class BlockRegistry:
         """
         found = [np.zeros(0, dtype=np.int64)]
         for repeated in self.repeated():
-            for place, owners in self.occurrences(repeated):
-                twice = np.zeros(len(place), dtype=np.bool_)
-                twice[1:] = (place[1:] == place[:-1]) & (owners[1:] == owners[:-1])
-                found.append(np.unique(owners[(owners != repeated.first_owner[place]) | twice]))
+            first = repeated.owners == repeated.first_owner[repeated.places]
+            found.append(np.unique(repeated.owners[~first | repeated.twice]))
         return np.unique(np.concatenate(found))
 
 
@@ -155,13 +165,9 @@ def sorted_pairs(keys: U64, owners: Array) -> tuple[U64, Array]:
     return keys[by_key], owners[by_key]
 
 
-def _more_than_once(runs: list[U64]) -> U64:
-    """Keys that occur twice or more in sorted runs, ascending."""
-    within, across = [], [np.zeros(0, dtype=np.uint64)]
-    for own in runs:
-        again = np.zeros(len(own), dtype=np.bool_)
-        again[1:] = own[1:] == own[:-1]
-        within.append(own[again])
-        across.append(own[~again])
-    every = np.sort(np.concatenate(across))
-    return np.unique(np.concatenate([*within, every[1:][every[1:] == every[:-1]]]))
+def _distinct(keys: U64, owners: Array) -> tuple[U64, Array, Array]:
+    """Distinct pairs of a sorted run, and how often each is there."""
+    other = np.ones(len(keys), dtype=np.bool_)
+    other[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
+    begins = np.flatnonzero(other)
+    return keys[begins], owners[begins], np.diff(np.append(begins, len(keys)))

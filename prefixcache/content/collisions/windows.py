@@ -78,8 +78,7 @@ def window_report(registry: BlockRegistry, blocks: int, requests: int) -> dict[s
         most = np.argsort(-found.counts, kind="stable")[:MOST_REPEATED]
         top += [(-int(found.counts[i]), int(found.keys[i])) for i in most]
         top = sorted(top)[:MOST_REPEATED]
-        owners = [own for _, own in registry.occurrences(found)]
-        repeating = np.unique(np.concatenate([repeating, *owners]))
+        repeating = np.union1d(repeating, found.owners)
     return {
         "window_blocks": blocks,
         "windows": len(registry),
