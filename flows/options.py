@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file that describes the dataset.")]
-
 
 def named_folder(text: str) -> Path:
     """An empty name would mean the current folder, and its files be taken for a dataset's."""
@@ -17,6 +15,17 @@ def named_folder(text: str) -> Path:
     return Path(text)
 
 
+def named_file(text: str) -> Path:
+    """An empty name would mean the current folder."""
+    if not text.strip():
+        raise typer.BadParameter("no file is named.")
+    return Path(text)
+
+
+Config = Annotated[
+    Path,
+    typer.Option("--config", "-c", help="YAML file that describes the dataset.", parser=named_file, metavar="PATH"),
+]
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Folder of the dataset.", parser=named_folder, metavar="PATH")
 ]
@@ -33,7 +42,10 @@ Settings = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 NoPrefect = Annotated[bool, typer.Option("--no-prefect", help="Run the same stages in this process, without cache.")]
-DatasetFolder = Annotated[Path, typer.Option("--dataset", "-d", help="Folder that `generate` wrote.")]
+DatasetFolder = Annotated[
+    Path,
+    typer.Option("--dataset", "-d", help="Folder that `generate` wrote.", parser=named_folder, metavar="PATH"),
+]
 RunFolder = Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")]
 Language = Annotated[
     str, typer.Option("--lang", envvar="PREFIXCACHE_LANG", show_envvar=True, help="Language of the output: en or zh.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import mmap
 import os
@@ -87,7 +88,14 @@ def write_json(path: Path, value: Any) -> None:
     write_bytes(path, json_bytes(value))
 
 
+def require_file(path: Path) -> None:
+    """Raises OSError for what is there and no file: reading a pipe or a device may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
 def read_json(path: Path) -> Any:
+    require_file(path)
     return orjson.loads(path.read_bytes())
 
 
@@ -102,6 +110,7 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> int:
 
 
 def read_jsonl(path: Path) -> Iterator[Any]:
+    require_file(path)
     with open(path, "rb") as file:
         for line in file:
             if line.strip():
@@ -116,5 +125,6 @@ def forget_pages(array: Any) -> None:
 
 
 def sha256_file(path: Path) -> str:
+    require_file(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -65,6 +65,8 @@ ExactDecimal = Annotated[
     PlainSerializer(_for_json, when_used="json"),
     Field(allow_inf_nan=False, max_digits=60, decimal_places=30),
 ]
+RequestCount = Annotated[int, Field(strict=True, ge=1, le=50_000_000)]
+"""Planning holds about 200 bytes a request in memory."""
 Count = Annotated[int, Field(strict=True, ge=1, le=1 << 30)]
 NonNegative = Annotated[int, Field(strict=True, ge=0, le=1 << 30)]
 Seed = Annotated[int, Field(strict=True, ge=0, lt=1 << 64)]

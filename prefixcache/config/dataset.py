@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prefixcache.config.base import ConfigModel, Count, Identifier, NonNegative, RuleError, Seed
+from prefixcache.config.base import ConfigModel, Count, Identifier, NonNegative, RequestCount, RuleError, Seed
 from prefixcache.config.collisions import check_collision_rules
 from prefixcache.config.content import PromptConfig, SourceConfig, SuffixConfig, TokenizerConfig
 from prefixcache.config.execution import (
@@ -46,7 +46,7 @@ class PrefixCacheDatasetConfig(ConfigModel):
 
     dataset_id: Identifier
     seed: Seed = 0
-    request_count: Count | None = None
+    request_count: RequestCount | None = None
     block_size: Count = DEFAULT_BLOCK_SIZE
     """Tokens per KV-cache block of the server."""
     hit_unit: Count | None = None

@@ -55,13 +55,14 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     first = next((f for f in findings if f["type"] == "extra_forbidden"), findings[0])  # a typo explains the rest
     path, parent = _path(first["loc"], model, raw)
     value = first.get("input")
-    kind = first["type"]
+    kind, meant = first["type"], None
     context = {key: str(item) for key, item in first.get("ctx", {}).items()}
     if kind == "extra_forbidden":
         name = str(first["loc"][-1])
         known = _field_names(parent)
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         message = "unknown key"
+        meant = ".".join([*path.split(".")[:-1], near[0]]) if near else None  # missing because of the misspelling
         remedy = f"write `{near[0]}`" if near else f"remove it; known keys here: {', '.join(sorted(known))}"
     elif isinstance(rule := first.get("ctx", {}).get("error"), RuleError):
         message, remedy = str(rule), rule.remedy
@@ -79,7 +80,7 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
         if why := _why(kind, value, "uniform" in _modes(parent, path)):
             message, remedy = f"{message}: {why[0]}" if why[0] else message, why[1]
     others = list(dict.fromkeys(_path(f["loc"], model, raw)[0] for f in findings if f is not first))
-    if others := [other for other in others if other and other != path]:
+    if others := [other for other in others if other and other not in (path, meant)]:
         message += f" (also wrong: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''})"
     return InputError(
         message,

@@ -13,6 +13,7 @@ import polars as pl
 
 from prefixcache.content.hub import quiet_hub
 from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.tables import read_csv, read_parquet
 
 FOLDER_FILES = ("train.jsonl", "train.parquet")
 MOST_NAMED = 5
@@ -68,9 +69,9 @@ def _kind_of(path: Path) -> str:
 def _parsed(path: Path) -> Iterable[Any]:
     kind = path.suffix.lower()
     if kind == ".parquet":
-        return pl.read_parquet(path).to_dicts()
+        return read_parquet(path).to_dicts()
     if kind == ".csv":
-        return pl.read_csv(path, infer_schema=False).to_dicts()
+        return read_csv(path, as_text=True).to_dicts()
     if kind == ".txt":
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").strip()
         parts = _BLANK_LINES.split(text)

@@ -26,6 +26,7 @@ from prefixcache.stages.marking import layout_of, marked_master, owners_of
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.tokenize_sources import read_seams
+from prefixcache.tables import read_parquet
 
 RETRIES = 1_000_003  # keeps the keys of another attempt apart from those of single words
 FOLDER = ".work/masters"
@@ -88,8 +89,8 @@ def build_masters(root: Path, job: Job, plan: Artifact, corpus: Artifact, attemp
 
 def _rows(root: Path, plan: Artifact) -> Rows:
     """Requests and warmup prompts."""
-    requests = pl.read_parquet(plan.path(root, "plan.parquet"), columns=list(COLUMNS))
-    warmup = pl.read_parquet(plan.path(root, "plan_warmup.parquet"), columns=list(COLUMNS))
+    requests = read_parquet(plan.path(root, "plan.parquet"), columns=list(COLUMNS))
+    warmup = read_parquet(plan.path(root, "plan_warmup.parquet"), columns=list(COLUMNS))
     return rows_of(pl.concat([requests.select(COLUMNS), warmup.select(COLUMNS)]))
 
 

@@ -32,6 +32,7 @@ from prefixcache.stages.marking import owners_of, with_markers
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.tokenize_sources import read_seams
+from prefixcache.tables import read_parquet, read_rows_between
 
 SHARD_TOKENS = 2_000_000  # bounds a worker's memory: about 100 MB of ids, text and Parquet buffers
 WARMUP = "warmup"
@@ -39,9 +40,9 @@ WARMUP = "warmup"
 
 def shard_parts(root: Path, plan: Artifact) -> list[str]:
     """Names of a plan's shards, in send order; the warmup prompts are a shard of their own."""
-    lengths = pl.read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
+    lengths = read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
     parts = [f"{number:05d}" for number in np.unique(shard_numbers(lengths)).tolist()]
-    warmup = pl.read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["lane"])
+    warmup = read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["lane"])
     return [*parts, WARMUP] if len(warmup) else parts
 
 
@@ -75,13 +76,13 @@ def build_shard(
     assembler, backend = _assembler(root, job, plan, corpus, masters)
     opened = replace(assembler, repairs=mended), backend
     if part == WARMUP:
-        frame = pl.read_parquet(plan.path(root, "plan_warmup.parquet"))
+        frame = read_parquet(plan.path(root, "plan_warmup.parquet"))
         table = warmup_table(config, frame, _prompts(opened, frame))
     else:
         first, last, total = _bounds(root, plan, int(part))
-        frame = pl.scan_parquet(plan.path(root, "plan.parquet")).slice(first, last - first).collect()
+        frame = read_rows_between(plan.path(root, "plan.parquet"), first, last)
         if hits is not None:
-            taken = pl.scan_parquet(hits.path(root, ".parquet")).slice(first, last - first).collect()
+            taken = read_rows_between(hits.path(root, ".parquet"), first, last)
             frame = frame.with_columns(taken)
         table = request_table(config, frame, _prompts(opened, frame), total, mended)
     path = _file_of(part)
@@ -97,9 +98,7 @@ def _bounds(root: Path, plan: Artifact, part: int) -> tuple[int, int, int]:
     key = (str(root), plan.content_hash, SHARD_TOKENS)
     if key not in _BOUNDS:
         _BOUNDS.clear()
-        _BOUNDS[key] = shard_numbers(
-            pl.read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
-        )
+        _BOUNDS[key] = shard_numbers(read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"])
     numbers = _BOUNDS[key]
     first, last = np.searchsorted(numbers, (part, part + 1)).tolist()
     return first, last, len(numbers)

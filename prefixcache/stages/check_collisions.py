@@ -17,6 +17,7 @@ from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.workspace import WORK
+from prefixcache.tables import read_parquet
 
 COLLISIONS, COLLIDING = f"{WORK}/collisions.json", f"{WORK}/colliding.parquet"
 MOST_LISTED = 20
@@ -44,8 +45,8 @@ def check_collisions(
 
 def _colliding(root: Path, plan: Artifact, shards: list[Artifact], found: Found) -> pl.DataFrame:
     """The prompts found, with their shard and generated index."""
-    requests = pl.read_parquet(plan.path(root, "plan.parquet"), columns=["index"])["index"].to_numpy()
-    warmup = pl.read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["index"])["index"].to_numpy()
+    requests = read_parquet(plan.path(root, "plan.parquet"), columns=["index"])["index"].to_numpy()
+    warmup = read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["index"])["index"].to_numpy()
     rows: list[dict[str, Any]] = []
     wanted = np.array(found.requests, dtype=np.int64)
     for shard in shards if found.requests or found.warmup else []:

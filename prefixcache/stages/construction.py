@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from prefixcache.artifact import Artifact
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.errors import InputError
+from prefixcache.tables import read_parquet
 
 BY_SEAMS, BY_REPAIR, BY_IDS = "seams", "verified_repair", "token_ids"
 
@@ -23,7 +22,7 @@ def construction_warnings(root: Path, construction: str, shards: list[Artifact])
     if construction != BY_REPAIR:
         return []
     own = [shard.path(root) for shard in shards if shard.path(root).stem != "warmup"]
-    columns = [pl.read_parquet(path, columns=["suffix_len", "sample_ids"]) for path in own]
+    columns = [read_parquet(path, columns=["suffix_len", "sample_ids"]) for path in own]
     plain = sum(int(((t["suffix_len"] > 16) & (t["sample_ids"].list.len() == 0)).sum()) for t in columns)
     total = sum(len(table) for table in columns)
     return [

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -27,6 +26,7 @@ from prefixcache.stages.marking import matching_of
 from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.workspace import WORK
+from prefixcache.tables import read_parquet
 
 FOLDER = f"{WORK}/keys"
 BLOCKS, LENGTHS = "blocks.npy", "lengths.npy"
@@ -56,7 +56,7 @@ def read_prompts(path: Path) -> Prompts:
     """The prompts of a shard as arrays."""
     warmup = path.stem == "warmup"
     columns = ["prefix_group_id", "planned_dp_id", "planned_prefix_len", *(() if warmup else ("order_index",))]
-    table = pl.read_parquet(path, columns=columns)
+    table = read_parquet(path, columns=columns)
     ids, ends = flat_token_ids(pq.read_table(path, columns=["prompt_token_ids"]))
     rows = np.arange(len(table), dtype=np.int64) + WARMUP if warmup else table["order_index"].to_numpy()
     return Prompts(

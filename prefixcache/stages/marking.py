@@ -6,7 +6,6 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from prefixcache.artifact import Artifact
@@ -25,6 +24,7 @@ from prefixcache.content.mixing import combine, pick
 from prefixcache.content.repair import SAFE_ONLY, master_holds
 from prefixcache.content.seams import Seams
 from prefixcache.errors import VerdictError
+from prefixcache.tables import read_parquet
 
 
 def matching_of(config: PrefixCacheDatasetConfig) -> Matching:
@@ -34,8 +34,8 @@ def matching_of(config: PrefixCacheDatasetConfig) -> Matching:
 
 def owners_of(root: Path, config: PrefixCacheDatasetConfig, plan: Artifact) -> Owners:
     """Counted from the plan, so that any worker numbers markers alike."""
-    requests = pl.read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
-    warmup = pl.read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["index", "input_len"])
+    requests = read_parquet(plan.path(root, "plan.parquet"), columns=["input_len"])["input_len"]
+    warmup = read_parquet(plan.path(root, "plan_warmup.parquet"), columns=["index", "input_len"])
     return Owners(
         groups=len(config.prefix.group_ids()),
         requests=len(requests),

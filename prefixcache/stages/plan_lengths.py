@@ -12,6 +12,7 @@ from prefixcache.files import replacing
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import read_frame
 from prefixcache.stages.stage import Stage
+from prefixcache.tables import read_parquet
 from prefixcache.workload.shape import Shape, draw_shape
 
 PATH = ".work/lengths.parquet"
@@ -27,7 +28,7 @@ def plan_lengths(root: Path, job: Job, frame: Artifact) -> Artifact:
 
 
 def read_shape(path: Path) -> Shape:
-    frame = pl.read_parquet(path)
+    frame = read_parquet(path)
     return Shape(
         frame["input_len"].to_numpy().astype(np.int64),
         frame["output_len"].to_numpy().astype(np.int64),

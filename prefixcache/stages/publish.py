@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from prefixcache.artifact import Artifact, FileRef
 from prefixcache.dataset.manifest import build_manifest, order_digest
 from prefixcache.dataset.rows import RowLayout
@@ -24,6 +22,7 @@ from prefixcache.stages.owned import remove_stale
 from prefixcache.stages.pool import largest_pool
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.workspace import MANIFEST, WORK
+from prefixcache.tables import read_parquet
 
 DATA, METADATA, WARMUP, TOKENIZER = "data.jsonl", "request_metadata.jsonl", "warmup.jsonl", "tokenizer.json"
 PIECES = f"{WORK}/pieces"
@@ -96,7 +95,7 @@ def render_piece(layout: RowLayout, shard: Path, folder: Path) -> tuple[Path, Pa
 
 
 def _request_ids(shard: Path) -> list[str]:
-    names: list[str] = pl.read_parquet(shard, columns=["request_id"])["request_id"].to_list()
+    names: list[str] = read_parquet(shard, columns=["request_id"])["request_id"].to_list()
     return names
 
 

@@ -17,6 +17,7 @@ from prefixcache.version import GENERATOR_VERSION
 
 CUT_OFF = "could not be written in full, the disk is full or a limit on files is reached"  # numpy keeps no cause
 PARTIAL_MANIFEST = "partial_manifest.json"
+KEPT = f"{PARTIAL_MANIFEST} in the dataset's folder keeps what was done and found"
 
 
 class Recorded:
@@ -105,4 +106,7 @@ def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
             write_json(path, content)
         except OSError:  # a full disk: the error itself is what matters
             path.unlink(missing_ok=True)
+        else:
+            if isinstance(error, PrefixCacheError):
+                error.remedy = "; ".join([*([error.remedy.rstrip(".")] if error.remedy else []), f"{KEPT}."])
         raise

@@ -21,6 +21,7 @@ from prefixcache.stages.hash_blocks import HASH_BLOCKS
 from prefixcache.stages.job import Job
 from prefixcache.stages.simulate import SIMULATE
 from prefixcache.stages.stage import Runner
+from prefixcache.tables import read_parquet
 
 Entry = tuple[int, int, bool]
 
@@ -121,7 +122,7 @@ class _Work:
         return self.runner.call(SIMULATE, self.root, self.job, self.shards, list(self.hashed.values()))
 
     def _found(self, collisions: Artifact) -> list[tuple[str, int]]:
-        table = pl.read_parquet(collisions.path(self.root, ".parquet"))
+        table = read_parquet(collisions.path(self.root, ".parquet"))
         return list(zip(table["part"].to_list(), table["index"].to_list(), strict=True))
 
     def _count(self, collisions: Artifact, most: int) -> list[str]:
@@ -140,8 +141,8 @@ class _Work:
         unresolved: dict[str, set[int]] = {}
         for part, index in self._found(collisions):
             unresolved.setdefault(part.removeprefix("requests-"), set()).add(index)
-        plan = pl.read_parquet(self.inputs.plan.path(self.root, "plan.parquet"))
-        hits = pl.read_parquet(certificate.path(self.root, ".parquet"))
+        plan = read_parquet(self.inputs.plan.path(self.root, "plan.parquet"))
+        hits = read_parquet(certificate.path(self.root, ".parquet"))
         differs = pl.Series([False] * len(plan))
         for name in hits.columns:
             differs |= hits[name] != plan[name]

@@ -18,6 +18,7 @@ from prefixcache.stages.job import Job
 from prefixcache.stages.marking import matching_of
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.workspace import WORK
+from prefixcache.tables import read_parquet
 
 CERTIFICATE, HITS = f"{WORK}/certificate.json", f"{WORK}/simulated_hits.parquet"
 MOST_LISTED = 20
@@ -44,7 +45,7 @@ class ShardReader:
         self.warmup = open_prompts(root, [each for each in keys if is_warmup(root, each)], matching)
 
     def column(self, name: str) -> pl.Series:
-        return pl.concat([pl.read_parquet(path, columns=[name]) for path in self._paths])[name]
+        return pl.concat([read_parquet(path, columns=[name]) for path in self._paths])[name]
 
     def hits(self, name: str, drop: int) -> Tokens:
         """Simulated hit tokens per request of one pass."""

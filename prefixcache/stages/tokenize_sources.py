@@ -26,6 +26,7 @@ from prefixcache.stages.construction import BY_IDS, BY_REPAIR, BY_SEAMS, check_k
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
+from prefixcache.tables import read_parquet
 
 FOLDER = ".work/corpus"
 SEAMS, OPENINGS = f"{FOLDER}/seams.parquet", f"{FOLDER}/openings.parquet"
@@ -42,7 +43,7 @@ def tokenize_sources(root: Path, job: Job, lengths: Artifact) -> Artifact:
         EnvironmentFailure: a source or a hub that cannot be reached.
     """
     config = job.config
-    longest = int(pl.read_parquet(lengths.path(root))["input_len"].max())  # type: ignore[arg-type]
+    longest = int(read_parquet(lengths.path(root))["input_len"].max())  # type: ignore[arg-type]
     tokenizer = cached_tokenizer(config.tokenizer)
     framing = probe_framing(tokenizer, config.prompt)
     seams = _seams(tokenizer, framing, config)
@@ -137,7 +138,7 @@ def _save_words(path: Path, words: Words) -> None:
 
 
 def _read_words(path: Path, common: int) -> Words:
-    frame = pl.read_parquet(path)
+    frame = read_parquet(path)
     return Words(
         frame["id"].to_numpy().astype(np.int32), tuple(word.encode() for word in frame["word"].to_list()), common
     )

@@ -15,6 +15,7 @@ from prefixcache.content.collisions.repair import REPAIRED, STEPS, UNRESOLVED
 from prefixcache.dataset.content_check import status_with_collisions
 from prefixcache.files import read_json
 from prefixcache.stages.job import Job
+from prefixcache.tables import read_parquet
 from prefixcache.workload.verdict import PASS, status_of, target_ratio, worst
 
 UNIQUE = "unique"
@@ -33,7 +34,7 @@ def collision_result(root: Path, job: Job, shards: list[Artifact], found: dict[s
     for shard in shards:
         path = shard.path(root)
         if path.stem != "warmup":
-            table = pl.read_parquet(path, columns=list(COLUMNS))
+            table = read_parquet(path, columns=list(COLUMNS))
             statuses.update(table["collision_status"].to_list())
             repairs.update(table["collision_repair"].drop_nulls().to_list())
             retries += int(table["collision_retries"].sum())
@@ -73,13 +74,13 @@ def describe(result: dict[str, Any]) -> str:
 
 def first_colliding(root: Path, shards: list[Artifact], collisions: Artifact) -> tuple[str | None, str | None]:
     """Request id and group of the first prompt that still collides; masters have a group alone."""
-    found = pl.read_parquet(collisions.path(root, ".parquet"))
+    found = read_parquet(collisions.path(root, ".parquet"))
     if not len(found):
         groups = read_json(collisions.path(root, ".json"))["cross_group_masters"]["colliding_groups"]
         return None, next(iter(groups), None)
     name, part = found["request_id"][0], found["part"][0]
     shard = next(path for shard in shards if (path := shard.path(root)).stem == part)
-    rows = pl.read_parquet(shard, columns=["request_id", "prefix_group_id"])
+    rows = read_parquet(shard, columns=["request_id", "prefix_group_id"])
     return name, rows.filter(pl.col("request_id") == name)["prefix_group_id"][0]
 
 
@@ -88,7 +89,7 @@ def retaken(root: Path, job: Job, shards: list[Artifact], report: dict[str, Any]
     config, proofs = job.config, report["certificate"]["passes"]
     names = ["prefix_group_id", "planned_dp_id", "expected_hit_len"]
     paths = [path for shard in shards if (path := shard.path(root)).stem != "warmup"]
-    rows = pl.concat([pl.read_parquet(path, columns=names) for path in paths])
+    rows = pl.concat([read_parquet(path, columns=names) for path in paths])
     hits, tokens = int(rows["expected_hit_len"].sum()), report["input_tokens"]
     groups = _by(rows, "prefix_group_id", report["groups"], "group_id")
     _judge_groups(config, groups)

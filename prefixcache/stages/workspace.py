@@ -59,6 +59,16 @@ def exclusive(root: Path) -> Iterator[None]:
 
 def _refuse_foreign(root: Path) -> None:
     """Only an empty folder, or one this tool has written, is written to: files there are replaced and removed."""
+    for name in (WORK, "shards"):
+        place = root / name
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            raise InputError(
+                f"{place} is a {'link' if place.is_symlink() else 'file'}, not a folder of this tool",
+                field="--output",
+                remedy="remove it, or name another folder.",
+            )
+    if (root / LOCK).is_dir():
+        raise InputError(f"{root / LOCK} is a folder", field="--output", remedy=f"remove {root / WORK}.")
     if not root.is_dir() or (root / WORK).is_dir() or is_dataset(root):
         return
     names = {path.name for path in root.iterdir() if not path.name.endswith(".tmp")}

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from prefixcache.config.base import MOST_TOKENS
 from prefixcache.errors import InputError
+from prefixcache.files import require_file
+from prefixcache.tables import read_csv, read_ndjson, read_parquet
 
 
 def read_lengths(file: str, column: str | None, *, field: str) -> NDArray[np.int64]:
@@ -43,6 +45,7 @@ def read_lengths(file: str, column: str | None, *, field: str) -> NDArray[np.int
 
 
 def _values(path: Path, column: str, field: str) -> NDArray[np.int64]:
+    require_file(path)
     suffix = path.suffix.lower()
     if suffix == ".json":
         data = orjson.loads(path.read_bytes())
@@ -68,7 +71,7 @@ def _frame(path: Path, suffix: str) -> pl.DataFrame:
     if not path.is_file():
         raise FileNotFoundError(2, "No such file", str(path))
     if suffix == ".csv":
-        return pl.read_csv(path)
+        return read_csv(path)
     if suffix == ".parquet":
-        return pl.read_parquet(path)
-    return pl.read_ndjson(path)
+        return read_parquet(path)
+    return read_ndjson(path)

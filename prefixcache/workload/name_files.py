@@ -8,6 +8,8 @@ import orjson
 import polars as pl
 
 from prefixcache.errors import InputError
+from prefixcache.files import require_file
+from prefixcache.tables import read_csv, read_ndjson, read_parquet
 
 
 def read_names(file: str, column: str, *, field: str) -> list[str]:
@@ -33,6 +35,7 @@ def read_names(file: str, column: str, *, field: str) -> list[str]:
 
 
 def _values(path: Path, column: str, field: str) -> list[str]:
+    require_file(path)
     suffix = path.suffix.lower()
     if suffix == ".json":
         data = orjson.loads(path.read_bytes())
@@ -43,7 +46,7 @@ def _values(path: Path, column: str, field: str) -> list[str]:
         return path.read_text(encoding="utf-8").split()
     if not path.is_file():
         raise FileNotFoundError(2, "No such file", str(path))
-    read = {".csv": pl.read_csv, ".parquet": pl.read_parquet}.get(suffix, pl.read_ndjson)
+    read = {".csv": read_csv, ".parquet": read_parquet}.get(suffix, read_ndjson)
     frame = read(path)  # type: ignore[operator]
     if column not in frame.columns:
         raise InputError(

@@ -532,3 +532,15 @@ def test_any_bytes_load_or_are_refused(load: Any, content: bytes) -> None:
         load(content)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+def test_a_key_that_is_missing_for_its_misspelling_is_not_named_as_well() -> None:
+    """`input_length` is not wrong beside `input_lenght`: mending one mends the other. What else is wrong is said."""
+    raw = {"dataset_id": "x", "request_count": 10, "input_lenght": 4096, "target": {"hit_ratio": 0.5}}
+    with pytest.raises(InputError) as caught:
+        parse_config(raw)
+    assert caught.value.message == "unknown key"
+    assert "`input_length`" in str(caught.value.remedy)
+    del raw["request_count"]
+    with pytest.raises(InputError, match=r"unknown key \(also wrong: request_count\)"):
+        parse_config(raw)
