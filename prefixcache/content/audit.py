@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ class Audit:
     differing: list[str] = field(default_factory=list)
 
 
-Encode = Callable[[list[str]], list[list[int]]]
+Encode = Callable[[list[str]], Sequence[Any]]
 
 
 def audit_prompts(encode: Encode, prompts: Iterable[tuple[str, str, NDArray[np.int32]]], audit: Audit) -> None:

@@ -32,6 +32,22 @@ def agreements(contents: DatasetContents) -> Iterator[Claim]:
         yield "manifest.json tokenizer", "sha256", contents.manifest["tokenizer"]["sha256"], digest
 
 
+def stated_twice(manifest: dict[str, Any], report: dict[str, Any]) -> Iterator[Claim]:
+    """What manifest, report and configuration state, against each other: no row is read. Both are of their form."""
+    yield from _with_report(manifest, report)
+    yield from _with_config(manifest, manifest["config"])
+    yield from _within(manifest)
+    theory = manifest["theoretical_result"]
+    for name in theory:
+        yield "manifest.json theoretical_result", name, theory[name], report[name]
+    yield "manifest.json target", "hit_ratio", manifest["target"]["hit_ratio"], report["target_hit_ratio"]
+    certificate, proven = manifest["certificate"], report.get("certificate", {})
+    for name in certificate:
+        yield "manifest.json certificate", name, certificate[name], proven.get(name)
+    for name in ("seed", "block_size", "dataset_id"):
+        yield "manifest.json", name, manifest[name], manifest["config"].get(name)
+
+
 def _with_report(manifest: dict[str, Any], report: dict[str, Any]) -> Iterator[Claim]:
     for name in SAME_IN_REPORT:
         yield "manifest.json", name, manifest[name], report[name]
@@ -137,9 +153,10 @@ def _row_counts(contents: DatasetContents) -> Iterator[Claim]:
 def _kept(contents: DatasetContents) -> Iterator[Claim]:
     """What is stored of the prompts, beside what the manifest and its configuration say of it."""
     manifest = contents.manifest
-    prompts = [*contents.prompts, *(row["prompt"] for row in contents.warmup)]
-    texts = sum(prompt is not None for prompt in prompts)
-    form = "text" if texts == len(prompts) else "ids" if not texts else "mixed"
+    prompts = len(contents.prompts) + len(contents.warmup)
+    texts = sum(prompt is not None for prompt in contents.prompts)
+    texts += sum(row["prompt"] is not None for row in contents.warmup)
+    form = "text" if texts == prompts else "ids" if not texts else "mixed"
     yield "manifest.json prompt", "form", manifest["prompt"]["form"], form
     asked = manifest["config"].get("output", {}).get("prompts", "both")
     kept = "text" if not contents.ids_in_rows else "ids" if form == "ids" else "both"

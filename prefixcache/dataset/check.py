@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.cache.watermark import simulate_cold, simulate_replay, simulate_warm
+from prefixcache.content.accelerated import PACKAGE, fast_encoder
 from prefixcache.content.audit import Audit, audit_prompts
+from prefixcache.content.framing import Framing
 from prefixcache.dataset.claims_check import claim_problems
 from prefixcache.dataset.content_check import (
     collision_problems,
+    examine,
     hits_are_simulated,
-    simulated_hits,
     status_with_collisions,
 )
 from prefixcache.dataset.contents import DatasetContents, read_contents
@@ -27,6 +29,8 @@ from prefixcache.dataset.form_check import form_problems, seal_problems
 from prefixcache.dataset.manifest import order_digest
 
 Tokens = NDArray[np.int64]
+Encode = Callable[[list[str]], list[Any]]
+MANY_TOKENS, PROBES = 20_000_000, 64  # beyond so many a faster tokenizer is asked for
 MOST_LISTED = 5
 STATUSES = ("PASS", "PASS_WITH_WARNING", "FAIL")
 
@@ -105,10 +109,11 @@ def _check_contents(
 ) -> None:
     """Everything that takes the rows; ``result`` is given the figures."""
     _check_rows(contents, findings)
-    simulated = simulated_hits(contents)
+    examined = examine(contents)
+    simulated = examined.hits
     hits = _check_watermarks(contents, findings, simulated if hits_are_simulated(contents) else None)
     _check_certificate(contents, simulated, findings)
-    findings.add("collisions", collision_problems(contents))
+    findings.add("collisions", collision_problems(contents, examined.collisions))
     _check_texts(contents, tokenizer, findings)
     result |= _verdict(contents, hits, findings)
     findings.add("claims", claim_problems(contents, hits, result))
@@ -116,10 +121,11 @@ def _check_contents(
 
 def _check_rows(contents: DatasetContents, findings: Findings) -> None:
     manifest, rows = contents.manifest, contents.metadata
-    lengths, order, sums = [], [], []
+    lengths, order, sums, tokens = [], [], [], []
     head, tail = (len(manifest["tokenizer"].get(side) or []) for side in ("head", "tail"))
     for position, (row, ids) in enumerate(zip(rows, contents.ids, strict=True)):
         name = row["request_id"]
+        tokens.append(len(ids))
         if contents.max_tokens[position] != row["output_len"]:
             sums.append(f"{name}: max_tokens {contents.max_tokens[position]}, output_len {row['output_len']}")
         if len(ids) != row["input_len"]:
@@ -139,7 +145,7 @@ def _check_rows(contents: DatasetContents, findings: Findings) -> None:
     counts = []
     if len(rows) != manifest["request_count"]:
         counts.append(f"{len(rows)} requests, the manifest says {manifest['request_count']}")
-    if (total := sum(len(ids) for ids in contents.ids)) != manifest["input_tokens"]:
+    if (total := sum(tokens)) != manifest["input_tokens"]:
         counts.append(f"{total} input tokens, the manifest says {manifest['input_tokens']}")
     for group in manifest["groups"]:
         own = sum(row["prefix_group_id"] == group["group_id"] for row in rows)
@@ -211,11 +217,10 @@ def _check_texts(contents: DatasetContents, tokenizer: Any | None, findings: Fin
         return
     audit = Audit()
 
-    def encode(prompts: list[str]) -> list[list[int]]:
-        return framing.encode(backend, prompts)
-
+    encode, by = _encoder(contents, framing, backend)
     names = [row["request_id"] for row in contents.metadata]
-    audit_prompts(encode, zip(names, contents.prompts, contents.ids, strict=True), audit)
+    texts = (prompt or "" for prompt in contents.prompts)
+    audit_prompts(encode, zip(names, texts, contents.ids, strict=True), audit)
     warm = [
         (row["request_id"], row["prompt"], np.array(row["prompt_token_ids"], dtype=np.int32)) for row in contents.warmup
     ]
@@ -223,8 +228,21 @@ def _check_texts(contents: DatasetContents, tokenizer: Any | None, findings: Fin
     findings.add(
         "seams",
         [f"{name}: its text does not encode to its token ids" for name in audit.differing],
-        note=f"{audit.prompts} prompts re-encoded, {audit.tokens} tokens",
+        note=f"{audit.prompts} prompts re-encoded, {audit.tokens} tokens{by}",
     )
+
+
+def _encoder(contents: DatasetContents, framing: Framing, backend: Any) -> tuple[Encode, str]:
+    """Prompts to ids as a server has them, and a word on who does it."""
+
+    def reference(texts: list[str]) -> list[list[int]]:
+        return [item.ids for item in backend.encode_batch_fast(texts, add_special_tokens=framing.add_special)]
+
+    if int(contents.numbers("input_len").sum()) > MANY_TOKENS:
+        samples = [framing.served(prompt or "") for prompt in contents.prompts[:PROBES]]
+        if quick := fast_encoder(backend.to_str(), reference, samples):
+            return (lambda prompts: quick([framing.served(prompt) for prompt in prompts])), f", by {PACKAGE}"
+    return (lambda prompts: framing.encode(backend, prompts)), ""
 
 
 def _verdict(contents: DatasetContents, hits: dict[str, Tokens], findings: Findings) -> dict[str, Any]:

@@ -27,17 +27,19 @@ def claim_problems(contents: DatasetContents, hits: dict[str, Tokens], figures: 
     """
     problems: list[str] = []
     for place, name, claimed, found in chain(_claims(contents, hits, figures), agreements(contents)):
-        if not _equal(claimed, found):
-            problems.append(f"{place}: {name} is {_short(claimed)}, it should be {_short(found)}")
+        if not agree(claimed, found):
+            problems.append(f"{place}: {name} is {shortened(claimed)}, it should be {shortened(found)}")
     return problems
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """A stated value for a message; a file may hold anything."""
     text = str(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
-def _equal(claimed: Any, found: Any) -> bool:
+def agree(claimed: Any, found: Any) -> bool:
+    """Equal, or ratios that differ by rounding alone."""
     if isinstance(found, float) and isinstance(claimed, int | float) and not isinstance(claimed, bool):
         return abs(claimed - found) <= CLOSE
     return bool(claimed == found) and isinstance(claimed, bool) == isinstance(found, bool)

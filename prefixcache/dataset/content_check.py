@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
+from prefixcache.cache.key_files import KeyFiles, by_depth
+from prefixcache.cache.matching.scattered import Pieces
 from prefixcache.cache.matching.semantics import Matching
-from prefixcache.content.collisions.detection import CollisionDetector, CollisionRules, Found, Placed
+from prefixcache.content.collisions.detection import CollisionDetector, Found
+from prefixcache.content.collisions.part_keys import CollisionRules, Placed, Prompts, shard_keys
 from prefixcache.content.collisions.repair import UNRESOLVED
 from prefixcache.dataset.contents import DatasetContents
 from prefixcache.workload.verdict import FAIL, WARNING
 
 Tokens = NDArray[np.int64]
+PART_TOKENS = 2_000_000
 
 
 def hits_are_simulated(contents: DatasetContents) -> bool:
@@ -22,33 +29,73 @@ def hits_are_simulated(contents: DatasetContents) -> bool:
     return bool((contents.manifest.get("collision_result") or {}).get("hits_from") == "simulator")
 
 
-def simulated_hits(contents: DatasetContents) -> dict[str, Tokens]:
-    """Hit tokens per request and pass of the real token ids."""
+@dataclass(frozen=True)
+class Examined:
+    """``hits``: hit tokens per request and pass of the real token ids."""
+
+    hits: dict[str, Tokens]
+    collisions: Found
+
+
+def examine(contents: DatasetContents) -> Examined:
+    """Simulate the passes and look for collisions, from the published token ids.
+
+    Part by part as the stages do it; block keys are in temporary files meanwhile.
+    """
     manifest, matching = contents.manifest, _matching(contents)
-    domains = [row["planned_dp_id"] for row in contents.metadata]
-    requests = KeyedPrompts.of(zip(contents.ids, domains, strict=True), matching.unit, matching)
-    warm = [(np.array(row["prompt_token_ids"], dtype=np.int32), row["planned_dp_id"]) for row in contents.warmup]
-    warmup = KeyedPrompts.of(warm, matching.unit, matching)
-    drop = manifest.get("hit_drop", 0)
-    names = [row["name"] for row in manifest["passes"]]
-    return {name: simulate_pass(name, requests, warmup, matching.unit, drop) for name in names}
-
-
-def find_collisions(contents: DatasetContents) -> Found:
-    """As the stage check_collisions does, from the published files."""
-    manifest = contents.manifest
     rules = manifest.get("collision_detection") or {}
     head = len(manifest["tokenizer"].get("head") or [])
-    asked = CollisionRules(_matching(contents), manifest["block_size"], head, rules.get("window_blocks", 2))
-    with CollisionDetector(asked) as detector:
-        detector.add("requests", _requests(contents))
-        detector.add("warmup", _warmup(contents))
-        return detector.result()
+    asked = CollisionRules(matching, manifest["block_size"], head, rules.get("window_blocks", 2))
+    with tempfile.TemporaryDirectory(prefix="prefixcache-validate-") as folder, CollisionDetector(asked) as detector:
+        requests = _keyed(asked, detector, Path(folder), "requests", _requests(contents))
+        warmup = _keyed(asked, detector, Path(folder), "warmup", _warmup(contents))
+        drop = manifest.get("hit_drop", 0)
+        names = [row["name"] for row in manifest["passes"]]
+        hits = {name: simulate_pass(name, requests, warmup, matching.unit, drop) for name in names}
+        return Examined(hits, detector.result())
 
 
-def collision_problems(contents: DatasetContents) -> list[str]:
+def _keyed(
+    asked: CollisionRules, detector: CollisionDetector, folder: Path, name: str, placed: Iterator[Placed]
+) -> KeyedPrompts:
+    """Register prompts with the detector and keep the keys that the simulator looks up in files."""
+    lengths: list[Tokens] = [np.zeros(0, dtype=np.int64)]
+    paths: list[Path] = []
+    pieces: list[Pieces] = []
+    first = 0
+    for number, part in enumerate(_parts(placed)):
+        prompts = Prompts.of(part)
+        found, stored = shard_keys(asked, prompts)
+        detector.add_keys(f"{name}-{number}", found)
+        if asked.matching.chained:
+            paths.append(folder / f"{name}-{number}.npy")
+            np.save(paths[-1], by_depth(stored.keys, stored.sizes))
+        else:
+            places = np.arange(first, first + len(part), dtype=np.int64)
+            pieces.append(Pieces.of(stored.keys, stored.sizes, stored.ends, prompts.lengths, places))
+        lengths.append(prompts.lengths)
+        first += len(part)
+    tokens = np.concatenate(lengths)
+    if asked.matching.chained:
+        return KeyedPrompts(tokens, KeyFiles(paths, tokens // asked.matching.unit))
+    return KeyedPrompts(tokens, None, pieces)
+
+
+def _parts(placed: Iterator[Placed]) -> Iterator[list[Placed]]:
+    part: list[Placed] = []
+    tokens = 0
+    for prompt in placed:
+        part.append(prompt)
+        tokens += len(prompt.ids)
+        if tokens >= PART_TOKENS:
+            yield part
+            part, tokens = [], 0
+    if part:
+        yield part
+
+
+def collision_problems(contents: DatasetContents, found: Found) -> list[str]:
     """Collisions that the dataset does not own up to, and those it claims that are not there."""
-    found = find_collisions(contents)
     names = [row["request_id"] for row in contents.metadata]
     what = "chunk" if _matching(contents).chunker is not None else "block"
     if hits_are_simulated(contents):

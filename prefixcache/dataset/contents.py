@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,7 @@ import orjson
 from numpy.typing import NDArray
 
 from prefixcache.content.framing import Framing
+from prefixcache.dataset.spool import IdSpool, TextSpool
 from prefixcache.dataset.stored import DATA, WARMUP, check_prompts_are_here, rows_with_ids
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
@@ -40,8 +42,8 @@ class DatasetContents:
     manifest: dict[str, Any]
     report: dict[str, Any]
     metadata: list[dict[str, Any]]
-    prompts: list[str]
-    ids: list[NDArray[np.int32]]
+    prompts: Sequence[str | None]
+    ids: Sequence[NDArray[np.int32]]
     warmup: list[dict[str, Any]]
     problems: list[str]
     max_tokens: list[Any] = field(default_factory=list)
@@ -99,8 +101,7 @@ def read_contents(root: Path) -> DatasetContents:
     problems: list[str] = []
     report = _try(problems, "validation_report.json", lambda: read_json(root / "validation_report.json"), {})
     metadata = _try(problems, "request_metadata.jsonl", lambda: _metadata(root), [])
-    prompts: list[str] = []
-    ids: list[NDArray[np.int32]] = []
+    prompts, ids = TextSpool(), IdSpool()
     max_tokens: list[Any] = []
 
     def read_data() -> None:

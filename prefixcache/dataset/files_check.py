@@ -57,7 +57,7 @@ def _compare_shards(root: Path, contents: DatasetContents) -> list[str]:
         for column in [column for column in table.column_names if rows and column in rows[0]]:
             if table[column].to_pylist() != [row[column] for row in rows]:
                 problems.append(f"{name}: column {column} differs from request_metadata.jsonl")
-        if table["prompt"].to_pylist() != contents.prompts[at : at + len(table)]:
+        if table["prompt"].to_pylist() != list(contents.prompts[at : at + len(table)]):
             problems.append(f"{name}: prompts differ from data.jsonl")
         pairs = zip(token_ids(table), contents.ids[at : at + len(table)], strict=True)
         if not all(np.array_equal(a, b) for a, b in pairs):

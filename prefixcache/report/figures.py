@@ -28,6 +28,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY = (
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, GREY, "#1f2937")
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "triangle-down")
+MOST_LETTERS = 24
 MAX_SERIES = len(COLOURS)
 MAX_MARKERS = 2000
 INK, GRID, AXIS = "#374151", "#e5e7eb", "#9ca3af"
@@ -87,7 +88,8 @@ def _staircase(run: RunDirectory, language: Language) -> Figure | None:
     domains = len({lane["domain"] for lane in lanes}) > 1
     data = []
     for n, lane in enumerate(lanes):
-        name = _safe(f"{lane['group']} · {lane['domain']}" if domains else lane["group"])
+        group = lane["group"]
+        name = _safe(text("chart.lane", language, group=group, domain=lane["domain"]) if domains else group)
         line = _line(name, lane["order_index"], lane["watermark"], COLOURS[n], dash=DASHES[n % len(DASHES)])
         line["line"]["shape"] = "hv"
         data.append(line)
@@ -146,12 +148,14 @@ def _cdf(run: RunDirectory, language: Language) -> Figure:
         axis = _axis(text(f"metric.{metric}", language)) | {"nticks": 6}
         axis["domain"] = [place * 0.36, place * 0.36 + 0.28]
         layout[f"xaxis{suffix}"] = axis
+        ends: set[float] = set()
         if place:
             layout[f"yaxis{suffix}"] = layout["yaxis"] | {"anchor": f"x{suffix}", "title": {"text": ""}}
         for n, name in enumerate(run.passes):
             values = run.measured(name).filter(pl.col("status") == "ok")[metric].drop_nulls().sort().to_numpy()
             if not len(values):
                 continue
+            ends |= {float(values[0]) * 1000, float(values[-1]) * 1000}
             at = thin(len(values))
             line = _line(
                 named("pass", name, language),
@@ -166,6 +170,9 @@ def _cdf(run: RunDirectory, language: Language) -> Figure:
                 | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "legendgroup": name, "legendrank": n}
                 | {"showlegend": shown and len(run.passes) > 1}
             )
+        if len(ends) == 1:  # of a constant plotly.js knows no scale: it would draw 0 on an axis from -1 to 1
+            size = max(ends) * 2 or 1
+            axis["range"] = [-0.03 * size, size]  # a line at 0 stands beside the frame, where it is seen
     if not data:
         return Figure("cdf", title, None, text("chart.no_answers", language))
     layout["hovermode"] = "closest"
@@ -177,6 +184,9 @@ def _usage(run: RunDirectory, language: Language) -> Figure:
     samples = run.samples.filter(pl.col("kv_usage").is_not_null() & pl.col("t_s").is_not_null())
     if samples.is_empty():
         return Figure("kv", title, None, text("chart.usage_none", language))
+    first, last = samples["kv_usage"].min(), samples["kv_usage"].max()
+    if first == last == 0:
+        return Figure("kv", title, None, text("chart.usage_zero", language, count=f"{samples.height:,}"))
     series = samples.partition_by(["pass", "endpoint", "engine"], as_dict=True, maintain_order=True)
     endpoints = samples["endpoint"].n_unique()
     data = []
@@ -249,4 +259,9 @@ def _rounded(values: Any, digits: int = 3) -> list[float]:
 
 def _safe(name: str) -> str:
     """plotly.js reads names as markup of its own (but knows no ``&quot;``): a user's string must stay a string."""
-    return html.escape(name, quote=False)
+    return html.escape(_short(name), quote=False)
+
+
+def _short(name: str) -> str:
+    """A long name keeps its ends, which tell names apart: a legend of whole ones leaves no room for the plot."""
+    return name if len(name) <= MOST_LETTERS else f"{name[:14]}…{name[-9:]}"
