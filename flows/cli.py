@@ -21,12 +21,14 @@ from flows.commands.validate import validate
 from flows.signals import end_on_sigterm
 from flows.usage import Commands
 
+HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="prefixcache",
     cls=Commands,
     help="Request datasets whose prefix-cache hit rate is planned and proven, run and explained.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings=HELP,
     pretty_exceptions_enable=False,
 )
 
@@ -55,7 +57,7 @@ def _common(
 
 
 for command in (init, plan, generate, validate, inspect, reorder, run, report, export, explain, serve, demo):
-    app.command()(command)
+    app.command(context_settings=HELP)(command)
 
 
 def main() -> None:

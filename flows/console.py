@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -19,6 +19,8 @@ from flows.signals import signal_of
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError
 from prefixcache.help.messages import error_text, finding_of, say
 from prefixcache.help.words import LANGUAGES, Language
+from prefixcache.stages.progress import Observer
+from prefixcache.stages.progress import Progress as StageProgress
 
 DEBUG_VARIABLE = "PREFIXCACHE_DEBUG"
 # Where stdout is no terminal, lines are as long as they are.
@@ -48,6 +50,11 @@ def warn(messages: Iterator[str] | tuple[str, ...] | list[str]) -> None:
     for message in messages:
         text = _plain(finding_of(message, _language))
         err.print(f"[yellow]{say('warning', _language)}[/] {text}", soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """What somebody waits for."""
+    err.print(f"[dim]{_plain(finding_of(message, _language))}[/]", soft_wrap=True)
 
 
 def fail(error: PrefixCacheError, *, as_json: bool = False, report: dict[str, Any] | None = None) -> NoReturn:
@@ -113,7 +120,7 @@ def reporting_errors(*, as_json: bool = False, again: str = "again.afresh") -> I
 
 
 @contextmanager
-def stage_progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+def stage_progress(*, quiet: bool) -> Iterator[Observer]:
     """A live list of stages on stderr; silent where stderr is no terminal or ``quiet``."""
     columns = (
         SpinnerColumn(finished_text="[green]✓[/]"),
@@ -121,13 +128,14 @@ def stage_progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("[dim]{task.fields[told]}[/]"),
     )
     with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as progress:
         rows: dict[str, Any] = {}
 
-        def observe(stage: str, done: int, total: int) -> None:
-            if stage not in rows:
-                rows[stage] = progress.add_task(stage, total=total)
-            progress.update(rows[stage], completed=done, total=total)
+        def observe(state: StageProgress) -> None:
+            if state.stage not in rows:
+                rows[state.stage] = progress.add_task(state.stage, total=state.total, told="")
+            progress.update(rows[state.stage], completed=state.done, total=state.total, told=state.text)
 
         yield observe

@@ -1,6 +1,6 @@
 """Flow generate: one configuration → a dataset with its proof.
 
-Inputs: a configuration (as a form, or a YAML file on the machine that runs the flow) and the output folder.
+Inputs: a configuration (as a form, or a YAML file on the machine that runs the flow) and the output folder or address.
 Output: the dataset folder; a table artifact with target and design.
 Cache: every stage by its content key (`tasks.policy`); a killed run started again resumes.
 Needs: the tokenizer and the source; no server.
@@ -13,11 +13,16 @@ from prefect.artifacts import create_table_artifact
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.failures import plain_failure
-from flows.paths import local_path
+from flows.logs import log_to_prefect
+from flows.paths import dataset_place, local_path
+from flows.progress import progress_artifacts
+from flows.run_names import name_of_generate
 from prefixcache.config import PrefixCacheDatasetConfig, load_config
 from prefixcache.errors import InputError, PrefixCacheError
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from prefixcache.stages.pool import default_workers
+from prefixcache.stages.store import Store
+from tasks.engines import Engine, RunnerName
 from tasks.runner import AsTasks
 
 MOST_THREADS = 8
@@ -25,6 +30,7 @@ MOST_THREADS = 8
 
 @flow(
     name="prefixcache-generate",
+    flow_run_name=name_of_generate,
     task_runner=ThreadPoolTaskRunner(max_workers=MOST_THREADS),  # type: ignore[arg-type]
     persist_result=False,
 )
@@ -36,23 +42,30 @@ def generate(
     sources: list[str] | None = None,
     settings: list[str] | None = None,
     workers: int | None = None,
+    runner: RunnerName = "threads",
+    runner_address: str | None = None,
 ) -> Any:
     """Build a dataset whose prefix-cache hit rate is planned and proven to the token.
 
     Args:
-        output: Folder of the dataset.
+        output: Folder of the dataset, or an address such as s3://bucket/path; credentials come from the environment.
         config: The configuration; or name a file below.
         config_file: YAML file on the machine that runs the flow.
         tokenizer: Replaces tokenizer.path of the file.
         sources: NAME=PATH of text sources, e.g. gsm8k=/data/gsm8k.
         settings: key=value changes to the file.
         workers: Processes that build shards; default one per CPU.
+        runner: Who builds shards: this machine's processes behind threads, or a task runner of Prefect's.
+        runner_address: Of a Dask or Ray cluster that is running; default one of the flow's own.
     """
+    log_to_prefect()
     try:
-        folder = local_path(output, "output")
+        place = dataset_place(output, "output")
+        engine = Engine(runner, runner_address)
         chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [])
-        runner = AsTasks(workers or default_workers())
-        report = generate_prefix_cache_dataset(chosen, folder, runner).report
+        store = Store(place) if isinstance(place, str) else None
+        with AsTasks(workers or default_workers(), engine, store) as stages, progress_artifacts(chosen.dataset_id):
+            report = generate_prefix_cache_dataset(chosen, place, stages).report
     except PrefixCacheError as error:
         return plain_failure(error)
     create_table_artifact(

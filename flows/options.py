@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from prefixcache.storage.address import is_address
 
 
 def named_folder(text: str) -> Path:
     """An empty name would mean the current folder, and its files be taken for a dataset's."""
     if not text.strip():
         raise typer.BadParameter("no folder is named; name one, or `.` for the current one")
+    if is_address(text):
+        raise typer.BadParameter("is an address, and this takes a folder of this machine")
     return Path(text)
+
+
+def named_place(text: str) -> Path | str:
+    """A folder, or an address such as s3://bucket/path, which stays a text: a path would lose a slash of it."""
+    return text.strip() if is_address(text) else named_folder(text)
 
 
 def named_file(text: str) -> Path:
@@ -29,6 +38,13 @@ Config = Annotated[
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Folder of the dataset.", parser=named_folder, metavar="PATH")
 ]
+OutputPlace = Annotated[
+    Any,
+    typer.Option(
+        "--output", "-o", help="Folder of the dataset, or an address, s3://bucket/path.", parser=named_place,
+        metavar="PATH",
+    ),
+]  # fmt: skip
 TokenizerOption = Annotated[
     str | None, typer.Option("--tokenizer", help="Folder or hub name; replaces tokenizer.path of the file.")
 ]
@@ -45,6 +61,12 @@ NoPrefect = Annotated[bool, typer.Option("--no-prefect", help="Run the same stag
 DatasetFolder = Annotated[
     Path,
     typer.Option("--dataset", "-d", help="Folder that `generate` wrote.", parser=named_folder, metavar="PATH"),
+]
+DatasetPlace = Annotated[
+    Any,
+    typer.Option(
+        "--dataset", "-d", help="Folder or address that `generate` wrote.", parser=named_place, metavar="PATH"
+    ),
 ]
 RunFolder = Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")]
 Language = Annotated[

@@ -7,6 +7,26 @@ from pathlib import Path
 from prefect import runtime
 
 from prefixcache.errors import InputError
+from prefixcache.stages.fetch import fetched_dataset
+from prefixcache.storage.address import checked_address, is_address
+
+
+def dataset_place(value: str, field: str) -> Path | str:
+    """Where a dataset is to be: an address as text, or a folder.
+
+    Raises:
+        InputError: an address with credentials; otherwise as :func:`local_path`.
+    """
+    return checked_address(value, field) if is_address(value) else local_path(value, field)
+
+
+def dataset_folder(value: str, field: str) -> Path:
+    """Where a dataset is on this machine: one behind an address is fetched first.
+
+    Raises:
+        InputError, EnvironmentFailure: no dataset there; otherwise as :func:`local_path`.
+    """
+    return fetched_dataset(value, field) if is_address(value) else local_path(value, field)
 
 
 def local_path(value: str, field: str) -> Path:

@@ -9,13 +9,15 @@ from prefect import flow
 
 from flows.failures import plain_failure
 from flows.figures import publish_figures
+from flows.logs import log_to_prefect
 from flows.paths import local_path
 from flows.results import value_of
+from flows.run_names import name_of_report
 from prefixcache.errors import PrefixCacheError
 from tasks.build_report import build_report
 
 
-@flow(name="prefixcache-report", persist_result=False)
+@flow(name="prefixcache-report", flow_run_name=name_of_report, persist_result=False)
 def report(run_dir: str, language: Literal["en", "zh"] = "en") -> Any:
     """Build the report of a finished run again.
 
@@ -23,6 +25,7 @@ def report(run_dir: str, language: Literal["en", "zh"] = "en") -> Any:
         run_dir: Folder of the run.
         language: Language of the HTML report.
     """
+    log_to_prefect()
     try:
         folder = local_path(run_dir, "run_dir")
         figures = value_of(build_report(folder, language, return_state=True))

@@ -13,8 +13,10 @@ from prefect import flow
 from flows.addresses import real
 from flows.failures import plain_failure
 from flows.figures import publish_figures
-from flows.paths import local_path
+from flows.logs import log_to_prefect
+from flows.paths import dataset_folder, local_path
 from flows.results import value_of
+from flows.run_names import name_of_run
 from prefixcache.engines.http import IDLE_S, Connection, Timeouts
 from prefixcache.errors import PrefixCacheError
 from prefixcache.load.options import RunOptions
@@ -22,7 +24,7 @@ from tasks.build_report import build_report
 from tasks.run_benchmark import run_benchmark
 
 
-@flow(name="prefixcache-run", persist_result=False)
+@flow(name="prefixcache-run", flow_run_name=name_of_run, persist_result=False)
 def run(
     dataset: str,
     url: list[str],
@@ -46,7 +48,7 @@ def run(
     """Run a dataset against a server and compare target, design and measurement.
 
     Args:
-        dataset: Folder of the dataset.
+        dataset: Folder of the dataset, or its address, s3://bucket/path; it is fetched first.
         url: Addresses of the service, base or full path.
         run_dir: Folder of the run.
         metrics_url: Metrics pages; default /metrics of each address.
@@ -65,6 +67,7 @@ def run(
         timeout: Seconds to wait for the next byte of an answer; a whole request may take three times as long.
         language: Language of the HTML report.
     """
+    log_to_prefect()
     try:
         folder = local_path(run_dir, "run_dir")
         options = RunOptions(
@@ -75,14 +78,14 @@ def run(
             gating=gating,
             send=send,
             isolation=isolation,
-            variant_dataset=Path(variant_dataset) if variant_dataset else None,
+            variant_dataset=dataset_folder(variant_dataset, "variant_dataset") if variant_dataset else None,
             allow_residue=allow_residue,
             overwrite=overwrite,
             without_prompts=without_prompts,
             timeouts=Timeouts.of(timeout),
             connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),
         )
-        value_of(run_benchmark(local_path(dataset, "dataset"), folder, options, return_state=True))
+        value_of(run_benchmark(dataset_folder(dataset, "dataset"), folder, options, return_state=True))
         report = value_of(build_report(folder, language, return_state=True))
     except PrefixCacheError as error:
         return plain_failure(error)

@@ -43,17 +43,21 @@ class FileRef(BaseModel):
 
 
 class Artifact(BaseModel):
-    """The result of a stage: its files, how many rows they hold, the version of their layout."""
+    """The result of a stage: its files, how many rows they hold, the version of their layout.
+
+    ``tokens``: of the prompts that a stage made, for the rate that is shown while it runs.
+    """
 
     model_config = ConfigDict(frozen=True)
     kind: str
     files: tuple[FileRef, ...]
     rows: int
     schema_version: int = 1
+    tokens: int | None = None
 
     @classmethod
-    def of(cls, kind: str, root: Path, paths: list[str], rows: int) -> Artifact:
-        return cls(kind=kind, files=tuple(FileRef.of(root, path) for path in paths), rows=rows)
+    def of(cls, kind: str, root: Path, paths: list[str], rows: int, tokens: int | None = None) -> Artifact:
+        return cls(kind=kind, files=tuple(FileRef.of(root, path) for path in paths), rows=rows, tokens=tokens)
 
     def path(self, root: Path, suffix: str = "") -> Path:
         """The full path of the only file, or of the one whose name ends with ``suffix``."""

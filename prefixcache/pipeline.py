@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,12 @@ from prefixcache.stages.record import Recorded, keeping_context
 from prefixcache.stages.repair import Inputs, build_and_prove
 from prefixcache.stages.simulate import SIMULATE
 from prefixcache.stages.stage import InProcess, Runner
+from prefixcache.stages.store import Store, uploading
 from prefixcache.stages.tokenize_sources import TOKENIZE_SOURCES
 from prefixcache.stages.validate import VALIDATE, is_good, write_failed_plan
 from prefixcache.stages.verdict_on_collisions import describe, first_colliding, refused
 from prefixcache.stages.workspace import MANIFEST, REFUSED, exclusive, is_dataset, output_folder
+from prefixcache.storage.address import is_address
 from prefixcache.version import GENERATOR_VERSION
 
 STAGES = (
@@ -48,10 +50,14 @@ STAGES = (
 
 @dataclass(frozen=True)
 class DatasetGenerationResult:
-    """Where the dataset is and what was found out about it (RFC 3.5.2)."""
+    """Where the dataset is and what was found out about it (RFC 3.5.2).
+
+    ``address``: where it was stored too; ``root`` is then the copy on this machine.
+    """
 
     root: Path
     report: dict[str, Any]
+    address: str | None = None
 
     @property
     def data(self) -> Path:
@@ -82,7 +88,8 @@ def generate_prefix_cache_dataset(
     Args:
         config: the configuration.
         output: folder of the dataset; files of an earlier one there are replaced once the first of the new ones can
-            be built. Files that this tool did not write stay.
+            be built. Files that this tool did not write stay. Or an address such as ``s3://bucket/folder``: the dataset
+            is made in a folder of this machine and stored there at the end, credentials come from the environment.
         runner: who runs the stages; default: this process.
 
     Raises:
@@ -91,14 +98,16 @@ def generate_prefix_cache_dataset(
             dataset stays), or the built
             dataset failed its proof (no manifest is written).
     """
-    root = output_folder(output)
+    store = Store(str(output)) if is_address(output) else None
+    root = store.root if store else output_folder(output)
     with locating(stage="config", dataset_id=config.dataset_id):
         job = Job.of(config)
     log("config").info("dataset %s: configuration %s", config.dataset_id, job.fingerprint(content_only=False)[:16])
     recorded = Recorded(runner or InProcess())
     known = locating(dataset_id=config.dataset_id, retry_count=0)
-    with exclusive(root), keeping_context(root, job, recorded), known, keeping_pools():
-        return _generate(job, root, recorded)
+    with known, exclusive(root), uploading(store), keeping_context(root, job, recorded), keeping_pools():
+        result = _generate(job, root, recorded)
+    return replace(result, address=store.address) if store else result
 
 
 def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:

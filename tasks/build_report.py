@@ -16,7 +16,7 @@ from prefixcache.errors import PrefixCacheError
 from prefixcache.report.build import build_prefix_cache_report
 
 
-@task(name="build_report", cache_policy=NO_CACHE, persist_result=False, log_prints=False)
+@task(name="build_report", task_run_name="build_report", cache_policy=NO_CACHE, persist_result=False, log_prints=False)
 def build_report(run_dir: Path, language: str) -> Any:
     """Write report/*; returns the report as plain data."""
     try:

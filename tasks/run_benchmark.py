@@ -21,7 +21,14 @@ from prefixcache.load.run import run_benchmark as run
 _callback: list[ProgressCallback] = []
 
 
-@task(name="run_benchmark", cache_policy=NO_CACHE, retries=0, persist_result=False, log_prints=False)
+@task(
+    name="run_benchmark",
+    task_run_name="run_benchmark",
+    cache_policy=NO_CACHE,
+    retries=0,
+    persist_result=False,
+    log_prints=False,
+)
 def run_benchmark(dataset: Path, run_dir: Path, options: Any) -> Any:
     """Send the dataset and write runtime/*; returns the run's summary as plain data.
 

@@ -33,6 +33,7 @@ def stage_task(
 
     @task(
         name=stage.name,
+        task_run_name=_run_name(stage),
         description=(stage.run.__doc__ or stage.name).strip(),
         cache_policy=StagePolicy(stage=stage),
         persist_result=True,
@@ -50,3 +51,20 @@ def stage_task(
             return Failed(message=str(error), data=error)
 
     return stage_body
+
+
+def _run_name(stage: Stage) -> Callable[..., str]:
+    """The stage's name, for a mapped stage with its shard: ``build_shards 00003``."""
+
+    def name(parameters: dict[str, Any]) -> str:
+        return " ".join([stage.name, *_shard_of(parameters.get("inputs") or ())])
+
+    return name
+
+
+def _shard_of(inputs: tuple[Any, ...]) -> list[str]:
+    """Its number or ``warmup``: what `build_shards` makes is named, what `hash_blocks` reads is a shard's artifact."""
+    if inputs and isinstance(inputs[0], str):
+        return [inputs[0]]
+    shards = [value for value in inputs if isinstance(value, Artifact) and value.kind == "shard"]
+    return [Path(shards[0].files[0].path).stem.removeprefix("requests-")] if len(shards) == 1 else []

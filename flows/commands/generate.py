@@ -9,20 +9,32 @@ import typer
 
 from flows.commands.plan import show_plan
 from flows.console import emit_json, err, fail, out, reporting_errors, stage_progress, warn
-from flows.options import AsJson, Config, Language, NoPrefect, Output, Settings, Sources, TokenizerOption
-from prefixcache.errors import VerdictError
+from flows.options import AsJson, Config, Language, NoPrefect, OutputPlace, Settings, Sources, TokenizerOption
+from prefixcache.errors import InputError, VerdictError
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
 
 
 def generate(
     config: Config,
-    output: Output,
+    output: OutputPlace,
     tokenizer: TokenizerOption = None,
     source: Sources = None,
     settings: Settings = None,
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", min=1, help="Processes that build shards; default one per CPU.")
+    ] = None,
+    runner: Annotated[
+        str,
+        typer.Option("--runner", envvar="PREFIXCACHE_RUNNER", help="Who builds shards: threads, processes, dask, ray."),
+    ] = "threads",
+    runner_address: Annotated[
+        str | None,
+        typer.Option(
+            "--runner-address",
+            envvar="PREFIXCACHE_RUNNER_ADDRESS",
+            help="Dask scheduler or Ray head that is running, e.g. tcp://host:8786; default a cluster of its own.",
+        ),
     ] = None,
     prompts: Annotated[
         str | None,
@@ -41,12 +53,13 @@ def generate(
         chosen = language_of(lang)
         from prefixcache.config import load_config
 
+        scale = _scale(runner, runner_address, no_prefect)
         flags = {"output.prompts": prompts, "validation.audit": audit}
         changes = [*(settings or ()), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes)
         warn(loaded.warnings)
         try:
-            report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json)
+            report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json, **scale)
         except VerdictError as error:
             refused = _written_report(output)
             if refused and not as_json:
@@ -60,14 +73,32 @@ def generate(
             raise typer.Exit(1)
 
 
-def build(config: Any, output: Path, *, workers: int | None, no_prefect: bool, quiet: bool = False) -> dict[str, Any]:
+def _scale(runner: str, address: str | None, no_prefect: bool) -> dict[str, Any]:
+    """The runner as parameters of the flow; wrong ones are told before Prefect starts."""
+    from tasks.engines import Engine
+
+    engine = Engine(runner, address)
+    if no_prefect and (engine.away or address):
+        raise InputError(
+            f"{runner} is a task runner of Prefect's", field="--runner", remedy="leave out --no-prefect or --runner."
+        )
+    return {"runner": runner, "runner_address": address}
+
+
+def build(
+    config: Any, output: Path | str, *, workers: int | None, no_prefect: bool, quiet: bool = False, **scale: Any
+) -> dict[str, Any]:
     """Generate through Prefect or in process; returns the validation report.
+
+    Args:
+        scale: ``runner, runner_address`` of the flow.
 
     Raises:
         PrefixCacheError: what the stages raise.
     """
     from prefixcache.stages.pool import default_workers
-    from prefixcache.stages.stage import InProcess, observing
+    from prefixcache.stages.progress import observing
+    from prefixcache.stages.stage import InProcess
 
     with stage_progress(quiet=quiet) as observe, observing(observe):
         if no_prefect:
@@ -81,12 +112,19 @@ def build(config: Any, output: Path, *, workers: int | None, no_prefect: bool, q
         from flows.results import value_of
 
         report: dict[str, Any] = value_of(
-            flow(output=str(output.resolve()), config=config, workers=workers, return_state=True)
+            flow(output=_place(output), config=config, workers=workers, return_state=True, **scale)
         )
         return report
 
 
-def show_verdict(report: dict[str, Any], output: Path, lang: Chosen = "en") -> None:
+def _place(output: Path | str) -> str:
+    """An address without credentials, or the full path."""
+    from prefixcache.storage.address import checked_address
+
+    return checked_address(output, "--output") if isinstance(output, str) else str(output.resolve())
+
+
+def show_verdict(report: dict[str, Any], output: Path | str, lang: Chosen = "en") -> None:
     """Two lines: what was asked and built, and how it is proven."""
     colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(report["validation_status"], "red")
     status = named("status", report["validation_status"], lang)
@@ -116,11 +154,13 @@ def _figures(report: dict[str, Any], lang: Chosen) -> str:
     return say("generate.verdict", lang, target=target, deviation=deviation, **values)
 
 
-def _written_report(output: Path) -> dict[str, Any] | None:
+def _written_report(output: Path | str) -> dict[str, Any] | None:
     from prefixcache.files import read_json
+    from prefixcache.storage.address import checked_address, scratch_folder
 
+    folder = scratch_folder("made", checked_address(output, "--output")) if isinstance(output, str) else output
     for name in ("refused_validation_report.json", "validation_report.json"):  # the first beside an earlier dataset
-        if (output / name).is_file():
-            report: dict[str, Any] = read_json(output / name)
+        if (folder / name).is_file():
+            report: dict[str, Any] = read_json(folder / name)
             return report
     return None

@@ -12,16 +12,16 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from flows.console import emit_json, err, out, reporting_errors, warn
-from flows.options import AsJson, DatasetFolder, Language, NoPrefect, named_folder
+from flows.console import emit_json, err, note, out, reporting_errors, warn
+from flows.options import AsJson, DatasetPlace, Language, NoPrefect, named_folder, named_place
 from prefixcache.errors import InputError
-from prefixcache.help.messages import language_of, say
+from prefixcache.help.messages import finding_of, language_of, say
 
 OUTPUTS = Path("outputs")
 
 
 def run(
-    dataset: DatasetFolder,
+    dataset: DatasetPlace,
     url: Annotated[list[str], typer.Option("--url", "-u", help="Base URL or full path of the API. Repeatable.")],
     metrics_url: Annotated[
         list[str] | None, typer.Option("--metrics-url", help="Metrics page; default /metrics of each URL. Repeatable.")
@@ -46,7 +46,13 @@ def run(
         str, typer.Option(help="How a pass meets no cache of before: auto, reset, salt, variant or none.")
     ] = "auto",
     variant_dataset: Annotated[
-        Path | None, typer.Option("--variant-dataset", help="Same plan, other content: for the second pass of compare.")
+        Any,
+        typer.Option(
+            "--variant-dataset",
+            help="Same plan, other content: for the second pass of compare.",
+            parser=named_place,
+            metavar="PATH",
+        ),
     ] = None,
     allow_residue: Annotated[
         bool, typer.Option("--allow-residue", help="Go on where the cache cannot be proven empty.")
@@ -84,6 +90,10 @@ def run(
     """Run a dataset and put target, design and measurement side by side. Exit 1 if requests failed."""
     with reporting_errors(as_json=as_json, again="again.run"):
         check_language(lang)
+        from prefixcache.stages.fetch import here
+
+        dataset = here(dataset, "--dataset")
+        variant_dataset = here(variant_dataset, "--variant-dataset") if variant_dataset else None
         reach = {"insecure": insecure, "ca_file": ca_file, "proxy": proxy}
         if dry_run:
             rates = {"assumed_prefill_tps": prefill_tps, "assumed_decode_tps": decode_tps}
@@ -234,7 +244,7 @@ def run_progress(*, quiet: bool) -> Iterator[Any]:
                 rows[name] = bars.add_task(name, total=event.total, failed=failed)
             bars.update(rows[name], completed=event.done, total=event.total, failed=failed)
             if event.note:
-                err.print(f"[dim]{event.note}[/]", soft_wrap=True)
+                note(event.note)
 
         yield show
 
@@ -267,9 +277,10 @@ def _dry_run(
         emit_json(facts)
         return
     show_facts(facts, lang)
-    check = facts["server_check"]
-    if check["error"]:
-        warn([f"{check['error']['message']}. Remedy: {check['error'].get('remedy', '')}"])
+    check, language = facts["server_check"], language_of(lang)
+    if error := check["error"]:
+        remedy = say("remedy", language, text=finding_of(error.get("remedy") or "", language))
+        warn([f"{finding_of(error['message'], language)}{'。' if language == 'zh' else '. '}{remedy}"])
     warn([entry["message"] for entry in check["warnings"]])
 
 
@@ -278,9 +289,12 @@ def show_facts(facts: dict[str, Any], language: str = "en") -> None:
     lang = language_of(language)
     seconds = facts["estimated_time"]["seconds"]
     time = say("run.time_unknown", lang) if seconds is None else say("run.about", lang, seconds=f"{seconds:,.0f}")
+    if seconds == 0:
+        time = say("run.overhead_only", lang)
+    assumption = finding_of(facts["estimated_time"]["assumption"], lang)
     what = {name: facts[name] for name in ("execution_mode", "concurrency", "gating")}
     out.print(f"[bold]{facts['dataset_id']}[/]  {say('run.how', lang, **what)}", soft_wrap=True)
-    out.print(say("run.time", lang, time=time, assumption=facts["estimated_time"]["assumption"]), soft_wrap=True)
+    out.print(say("run.time", lang, time=time, assumption=assumption), soft_wrap=True)
     names = ("requests", "warmup", "input_tokens", "output_tokens", "expected_hits", "kv_tokens", "chain")
     table = Table(*(say(f"column.{name}", lang) for name in ("pass", *names)))
     for column in table.columns[1:]:

@@ -17,7 +17,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one and prints it.")] = 8000,
     tokenizer: Annotated[str, typer.Option(help="Folder, hub name, or `embedded`.")] = "embedded",
     block_size: Annotated[int, typer.Option(min=1, help="Tokens per KV-cache block.")] = 16,
-    num_blocks: Annotated[int, typer.Option(min=2, help="KV-cache blocks per DP rank.")] = 100_000,
+    num_blocks: Annotated[int, typer.Option(min=2, help="KV-cache blocks per DP rank.")] = 200_000,
     dp: Annotated[int, typer.Option(min=1, help="DP ranks, each with a cache of its own.")] = 1,
     prefill_tps: Annotated[
         float, typer.Option(min=0, max=MOST_TPS, help="Prompt tokens computed per second; 0 = at once.")

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from flows.console import emit_json, out, reporting_errors
-from flows.options import AsJson, DatasetFolder, Language
+from flows.options import AsJson, DatasetPlace, Language
 from prefixcache.help.messages import finding_of, language_of, named, note_of, say
 
 
 def validate(
-    dataset: DatasetFolder,
+    dataset: DatasetPlace,
     tokenizer: Annotated[
         str | None, typer.Option("--tokenizer", help="Re-encode with this one instead of the dataset's own.")
     ] = None,
@@ -23,6 +23,7 @@ def validate(
     with reporting_errors(as_json=as_json):
         chosen = language_of(lang)
         from prefixcache.dataset.check import check_dataset
+        from prefixcache.stages.fetch import here
 
         backend = None
         if tokenizer is not None:
@@ -30,7 +31,7 @@ def validate(
             from prefixcache.content.tokenizer import load_tokenizer
 
             backend = load_tokenizer(TokenizerConfig(path=tokenizer)).backend
-        result = check_dataset(dataset, backend)
+        result = check_dataset(here(dataset, "--dataset"), backend)
         if as_json:
             emit_json(result)
         else:

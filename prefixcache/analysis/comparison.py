@@ -31,6 +31,8 @@ NO_TARGET = "no_target"
 OTHER_PASS = "target_of_other_pass"
 NOT_MEASURED = "pass_not_measured"
 COUNTERS_ABSENT = "counters_absent"
+COUNTERS_UNREAD_BEFORE = "counters_unread_before"
+COUNTERS_UNREAD_AFTER = "counters_unread_after"
 COUNTERS_RESET = "counters_reset"
 COUNTERS_IN_BLOCKS = "counters_in_blocks"
 NO_QUERIES = "no_queries"
@@ -85,8 +87,14 @@ def measured_of(entry: dict[str, Any]) -> Measured:
 
 def _why_null(entry: dict[str, Any], name: str) -> str:
     figure = ((entry.get("global") or {}).get("counters") or {}).get(name) or {}
-    if "reset_detected" in (figure.get("flags") or ()):
-        return COUNTERS_RESET
+    reasons = {
+        "reset_detected": COUNTERS_RESET,
+        "page_unread_before": COUNTERS_UNREAD_BEFORE,
+        "page_unread_after": COUNTERS_UNREAD_AFTER,
+    }
+    for flag, reason in reasons.items():
+        if flag in (figure.get("flags") or ()):
+            return reason
     return COUNTERS_ABSENT if figure.get("unit", "tokens") == "tokens" else COUNTERS_IN_BLOCKS
 
 

@@ -34,13 +34,15 @@ def summarise(rows: Sequence[Row], duration_s: float) -> dict[str, Any]:
 
     Returns:
         Latencies in seconds over requests with status ``ok`` only; throughputs per second of ``duration_s``, output
-        tokens over ``ok`` requests; rates over all requests sent, failed ones included.
+        tokens over ``ok`` requests, null as soon as one of their answers does not tell; rates over all requests sent,
+        failed ones included.
     """
     ok = [r for r in rows if r["status"] == "ok"]
     sent = [r for r in rows if r["sent_s"] is not None]
     counts = Counter(r["status"] for r in rows)
     input_tokens = sum(_known(r, "prompt_tokens", r["input_len"]) for r in ok)
-    output_tokens = sum(_known(r, "completion_tokens", 0) for r in ok)
+    outputs = [int(r["completion_tokens"]) for r in ok if r["completion_tokens"] is not None]
+    output_tokens = sum(outputs) if len(outputs) == len(ok) else None
     return {
         "requests": len(rows),
         "ok": len(ok),
@@ -77,5 +79,5 @@ def _known(row: Row, key: str, otherwise: int) -> int:
     return otherwise if value is None else int(value)
 
 
-def _per(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+def _per(part: float | None, whole: float) -> float | None:
+    return part / whole if whole and part is not None else None

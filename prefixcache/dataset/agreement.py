@@ -41,6 +41,9 @@ def stated_twice(manifest: dict[str, Any], report: dict[str, Any]) -> Iterator[C
     for name in theory:
         yield "manifest.json theoretical_result", name, theory[name], report[name]
     yield "manifest.json target", "hit_ratio", manifest["target"]["hit_ratio"], report["target_hit_ratio"]
+    ratios = {row["group_id"]: row["target_hit_ratio"] for row in report["groups"]}
+    for row in manifest["target"].get("groups", []):
+        yield f"manifest.json target.groups {row['id']}", "hit_ratio", row["hit_ratio"], ratios.get(row["id"])
     certificate, proven = manifest["certificate"], report.get("certificate", {})
     for name in certificate:
         yield "manifest.json certificate", name, certificate[name], proven.get(name)

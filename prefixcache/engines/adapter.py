@@ -66,6 +66,15 @@ class Metric:
         return ()
 
 
+def whole(value: str | float | None) -> int | None:
+    """A size that a server states, as a whole number above 0; None for anything else ("None", 0, infinity)."""
+    try:
+        number = int(float(value)) if value is not None else 0
+    except (ValueError, OverflowError):
+        return None
+    return number if number > 0 else None
+
+
 ResetAnswer = Literal["done", "unconfirmed", "busy", "absent", "refused"]
 
 

@@ -19,6 +19,8 @@ BORN = "absent_before"
 ABSENT = "absent"
 PARTIAL = "partial"
 NOT_YET_BORN = "no_event_yet"
+UNREAD_BEFORE = "page_unread_before"
+UNREAD_AFTER = "page_unread_after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Figure:
 
     ``delta`` is null if the metric is absent or the counter was reset in between. ``flags``: ``reset_detected``,
     ``absent_before`` (counted from 0), ``absent``, ``no_event_yet`` (absent because it counts from its first event:
-    0), ``partial`` (an endpoint is missing from the sum).
+    0), ``partial`` (an endpoint is missing from the sum), ``page_unread_before`` and ``page_unread_after`` (absent
+    because there is no page of that end of the interval).
     """
 
     before: float | None
@@ -52,6 +55,11 @@ class Figures:
 
     counters: Mapping[Quantity, Figure]
     notes: tuple[str, ...] = ()
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """What is special about any of the counters."""
+        return frozenset(flag for figure in self.counters.values() for flag in figure.flags)
 
     def delta(self, quantity: Quantity) -> float | None:
         figure = self.counters.get(quantity)
@@ -106,7 +114,7 @@ class EndpointFigures:
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """``status``: ``complete``, ``partial`` (an endpoint is missing) or ``reset_detected``."""
+    """``status``: ``complete``, ``partial`` (an endpoint, or its hits or queries, is missing) or ``reset_detected``."""
 
     adapter: str
     status: str
@@ -135,12 +143,22 @@ def aggregate(adapter: Adapter, before: Snapshot, after: Snapshot, fallen: Colle
     )
     present = [e for e in endpoints if e.status != "missing"]
     missing = [e.endpoint for e in endpoints if e.status == "missing"]
+    unread = tuple(
+        flag for flag in (UNREAD_BEFORE, UNREAD_AFTER) if any(flag in e.total.flags for e in endpoints) and not present
+    )
     counters = {
-        quantity: _sum((e.total.counters[quantity] for e in present), metric.unit, (PARTIAL,) if missing else ())
+        quantity: _sum(
+            (e.total.counters[quantity] for e in present), metric.unit, (PARTIAL, *unread) if missing else ()
+        )
         for quantity, metric in _counters(adapter)
     }
     notes = [f"{name} gave no metrics, so the sums leave it out" for name in missing]
-    status = "partial" if missing else "complete"
+    halved = any(
+        PARTIAL in counters[quantity].flags for quantity in (Quantity.HITS, Quantity.QUERIES) if quantity in counters
+    )
+    if halved and not missing:
+        notes.append("not every endpoint counts both hits and queries, so their sums are of a part of the service")
+    status = "partial" if missing or halved else "complete"
     if any(e.status == RESET for e in present):
         status = RESET
     return Aggregation(adapter.name, status, _figures(counters, notes), endpoints)
@@ -150,7 +168,8 @@ def _endpoint(
     adapter: Adapter, label: str, before: MetricsPage | None, after: MetricsPage | None, fallen: bool
 ) -> EndpointFigures:
     if before is None or after is None:
-        absent = {q: Figure(None, None, None, m.unit, (ABSENT,)) for q, m in _counters(adapter)}
+        ends = ((UNREAD_BEFORE,) if before is None else ()) + ((UNREAD_AFTER,) if after is None else ())
+        absent = {q: Figure(None, None, None, m.unit, (ABSENT, *ends)) for q, m in _counters(adapter)}
         return EndpointFigures(label, "missing", Figures(absent), {})
     restarted = before.started_at is not None and after.started_at is not None and before.started_at != after.started_at
     anew = restarted or fallen
@@ -227,8 +246,8 @@ def _figures(counters: Mapping[Quantity, Figure], notes: list[str]) -> Figures:
     hits, queries = figures.delta(Quantity.HITS), figures.delta(Quantity.QUERIES)
     if hits is not None and queries is not None and hits > queries:
         more.append(
-            f"more hits ({hits:.0f}) than queries ({queries:.0f}): the two counters do not count the same thing here, "
-            "or other traffic was in flight when they were read; the ratio is shown as it is"
+            f"more hits ({hits:,.0f}) than queries ({queries:,.0f}): the two counters do not count the same thing "
+            "here, or other traffic was in flight when they were read; the ratio is shown as it is"
         )
     if counters.get(Quantity.QUERIES) and counters[Quantity.QUERIES].unit == "blocks":
         more.append("this server counts queries and hits in blocks, full blocks only")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.page import MetricsPage
 from prefixcache.engines.sglang import SGLANG
@@ -11,12 +13,13 @@ from prefixcache.errors import InputError
 ADAPTERS: tuple[Adapter, ...] = (VLLM, SGLANG)
 
 
-def detect_adapter(page: MetricsPage, url: str = "") -> Adapter:
+def detect_adapter(page: MetricsPage, url: str = "", clean: Callable[[str], str] = str) -> Adapter:
     """The adapter whose metrics are most of a page's.
 
     Args:
         page: a metrics page.
         url: where it came from, without credentials, for the message.
+        clean: takes out of a metric's name what must not be shown.
 
     Raises:
         InputError: no known framework's metric is on the page.
@@ -26,7 +29,7 @@ def detect_adapter(page: MetricsPage, url: str = "") -> Adapter:
     if counts[best.name]:
         return best
     known = ", ".join(a.name for a in ADAPTERS)
-    seen = ", ".join(sorted(page.series)[:3]) or "nothing"
+    seen = ", ".join(clean(name)[:80] for name in sorted(page.series)[:3]) or "nothing"
     raise InputError(
         f"{url or 'the metrics page'} has no metric of a known framework ({known}); it has {seen}",
         field="metrics_url",

@@ -17,6 +17,11 @@ CHAT_COMPLETIONS = "/v1/chat/completions"
 # A user may paste the full path of any of these; what stands before it is the base.
 KNOWN_PATHS = (CHAT_COMPLETIONS, COMPLETIONS, "/v1", "/metrics")
 _USERINFO = re.compile(r"(?<=://)[^/\s]+@")
+# Control characters and the halves of characters, which are no text.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_NO_HOST = re.compile(r"[\s<>\"\\^`{|}]")
+# A longer address is a mistake of whoever pasted it; a longer name no resolver takes.
+MOST_CHARS, MOST_OF_HOST = 4096, 253
 # So short a secret is a part of ordinary words too, so it is taken out only where it stands alone.
 SHORT = 3
 
@@ -64,15 +69,21 @@ def parse_endpoint(url: str, *, field_name: str = "url") -> Endpoint:
     try:
         parts = urlsplit(url.strip())
         port = parts.port
+        flaw = _flaw(parts.hostname or "", url.strip())
     except ValueError:
-        parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts, port, flaw = urlsplit(""), None, None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        flaw = "the address is not an http:// or https:// URL"
+    if flaw is not None:  # not quoted: where a key stands in it is unknown
         raise InputError(
-            "the address is not an http:// or https:// URL",  # not quoted: where a key stands in it is unknown
+            flaw,
             field=field_name,
-            remedy="Give a base URL such as http://127.0.0.1:8000, or the full path /v1/completions.",
+            remedy="Give --proxy http://HOST:PORT."
+            if field_name == "proxy"
+            else "Give a base URL such as http://127.0.0.1:8000, or the full path /v1/completions.",
         )
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    name = parts.hostname or ""
+    host = f"[{name}]" if ":" in name else name
     path = parts.path.rstrip("/")
     for known in KNOWN_PATHS:
         if path.endswith(known):
@@ -86,10 +97,24 @@ def parse_endpoint(url: str, *, field_name: str = "url") -> Endpoint:
     return Endpoint(base, parts.query, authorization)
 
 
+def _flaw(host: str, url: str) -> str | None:
+    """What keeps an address from being asked, however well it is formed."""
+    if len(url) > MOST_CHARS:
+        return f"the address has {len(url):,} characters, {MOST_CHARS:,} at most"
+    if _CONTROL.search(url):
+        return "the address holds characters that no URL can carry"
+    try:
+        if ":" not in host:
+            host.encode("idna")
+    except UnicodeError:
+        return "the host of the address is no host name: each of its parts has 1 to 63 characters"
+    return "the host of the address is no host name" if _NO_HOST.search(host) or len(host) > MOST_OF_HOST else None
+
+
 def metrics_location(url: str) -> tuple[Endpoint, str]:
     """A metrics URL → its endpoint and path; ``/metrics`` if the URL has no path of its own."""
-    path = urlsplit(url.strip()).path.rstrip("/")
     endpoint = parse_endpoint(url, field_name="metrics_url")
+    path = urlsplit(url.strip()).path.rstrip("/")
     if not path or path.endswith(KNOWN_PATHS):
         return endpoint, "/metrics"
     root = urlsplit(endpoint.base)

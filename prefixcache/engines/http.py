@@ -16,7 +16,8 @@ import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
 
-from prefixcache.errors import InputError
+from prefixcache.engines.endpoint import parse_endpoint
+from prefixcache.errors import EnvironmentFailure, InputError
 
 # Below the 5 s after which uvicorn closes an idle connection: a POST on a connection that the server is just closing
 # would fail, and a request is never sent twice.
@@ -71,6 +72,8 @@ class Connection:
             raise InputError(
                 "the proxy is no http:// or https:// URL", field="proxy", remedy="Give --proxy http://HOST:PORT."
             )
+        if self.proxy is not None:
+            parse_endpoint(self.proxy, field_name="proxy")
         self.verify()
 
     def verify(self) -> ssl.SSLContext | bool:
@@ -117,6 +120,32 @@ def failure_kind(error: BaseException) -> str:
     if isinstance(cause, httpx.TimeoutException):
         return "timeout"
     return "connect" if isinstance(cause, httpx.ConnectError) else "broken"
+
+
+def proxy_failure(error: BaseException) -> EnvironmentFailure | None:
+    """The error to report where the proxy, not the server, is what cannot be reached; None where it is not."""
+    cause = _cause(error)
+    if isinstance(cause, aiohttp.ClientProxyConnectionError) or _another_host(error, cause):
+        assert isinstance(cause, aiohttp.ClientConnectorError)
+        what = f"the proxy {cause.host}:{cause.port} cannot be reached ({failure_text(error)})"
+    elif isinstance(cause, aiohttp.ClientHttpProxyError):
+        what = f"the proxy opened no way to the server (HTTP {cause.status})"
+    else:
+        return None
+    return EnvironmentFailure(
+        what,
+        field="proxy",
+        remedy="Check that the proxy runs at this address, or leave --proxy out.",
+        stage="preflight",
+    )
+
+
+def _another_host(error: BaseException, cause: BaseException) -> bool:
+    """What was not found is not the server that was asked: where a proxy's name is unknown only that tells."""
+    request = getattr(error, "_request", None)  # the property raises where there is none
+    if not isinstance(cause, aiohttp.ClientConnectorError) or not isinstance(request, httpx.Request):
+        return False
+    return cause.host not in (request.url.host, request.url.raw_host.decode("ascii", "replace"))
 
 
 def _cause(error: BaseException) -> BaseException:

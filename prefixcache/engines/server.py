@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -12,8 +12,8 @@ import orjson
 
 from prefixcache.engines.adapter import Adapter, CacheFacts, ResetAnswer
 from prefixcache.engines.endpoint import Endpoint, redact
-from prefixcache.engines.http import failure_kind, failure_text
-from prefixcache.engines.page import MetricsPage
+from prefixcache.engines.http import failure_kind, failure_text, proxy_failure
+from prefixcache.engines.page import MetricsPage, shown_label
 from prefixcache.errors import EnvironmentFailure
 
 REFERENCE_ENGINE = "prefixcache-reference"
@@ -24,7 +24,8 @@ BUSY_FOR_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """One endpoint's facts; None is "it did not say".
+    """One endpoint's facts as they may be written down (a server can echo what it was asked with); None is "it did not
+    say".
 
     Args:
         endpoint: base URL without credentials.
@@ -35,6 +36,7 @@ class ServerFacts:
         cache: facts of the metrics page; tokens are those of one engine.
         models: all names it serves.
         info: the scalars of ``/server_info``.
+        served: the names as requests must spell them, the first one first. Never shown: they are not redacted.
     """
 
     endpoint: str
@@ -47,6 +49,7 @@ class ServerFacts:
     cache: CacheFacts
     models: tuple[str, ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
+    served: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def is_reference(self) -> bool:
@@ -102,8 +105,11 @@ async def read_facts(
     page: MetricsPage,
     adapter: Adapter,
     api_key: str | None = None,
+    secrets: tuple[str, ...] = (),
 ) -> ServerFacts:
     """Ask ``/v1/models``, the info routes and ``/version``; routes that are absent leave None.
+
+    ``secrets``: what is taken out of all that is shown, beside the key and the endpoint's own.
 
     Raises:
         EnvironmentFailure: ``/v1/models`` cannot be reached or refuses the key.
@@ -115,19 +121,29 @@ async def read_facts(
         if info:
             break
     version = info.get("version") or (await _ask(client, endpoint, "/version", api_key)).get("version")
-    first = _first_model(models)
     cache = adapter.cache_facts(page)
+    served = _model_names(models)
+
+    def clean(text: str) -> str:
+        return redact(text, (api_key, *endpoint.secrets, *secrets))
+
+    shown = tuple(clean(name) for name in served)
     return ServerFacts(
         endpoint=endpoint.base,
         adapter=adapter.name,
-        engine_name=info["engine"] if isinstance(info.get("engine"), str) else None,
-        version=str(version) if version else None,
-        model=first.get("id"),
-        max_model_len=_integer(first.get("max_model_len")) or cache.max_model_len,
-        engines=adapter.engines(page),
-        cache=cache,
-        models=_model_names(models),
-        info={k: v for k, v in info.items() if isinstance(v, str | int | float | bool)},
+        engine_name=clean(info["engine"]) if isinstance(info.get("engine"), str) else None,
+        version=clean(version) if isinstance(version, str) and version else None,
+        model=shown[0] if shown else None,
+        max_model_len=_positive(_first_model(models).get("max_model_len")) or cache.max_model_len,
+        engines=tuple(shown_label(label, clean) for label in adapter.engines(page)),
+        cache=replace(cache, raw={clean(name): shown_label(value, clean) for name, value in cache.raw.items()}),
+        models=shown,
+        info={
+            clean(k): clean(v) if isinstance(v, str) else v
+            for k, v in info.items()
+            if isinstance(v, str | int | float | bool)
+        },
+        served=served,
     )
 
 
@@ -187,6 +203,8 @@ async def _ask(
     except TimeoutError:
         problem = f"took the connection but did not answer {path} within {ASK_TIMEOUT_S:g} s"
     except (httpx.HTTPError, OSError) as error:
+        if required and (proxy := proxy_failure(error)) is not None:
+            raise proxy from None
         why = redact(failure_text(error), (api_key, *endpoint.secrets))[:200]
         nobody = "nothing listens there: " if failure_kind(error) == "connect" else ""
         problem = f"cannot be reached ({nobody}{why})"
@@ -213,5 +231,5 @@ def _first_model(models: dict[str, Any]) -> dict[str, Any]:
     return data[0] if isinstance(data, list) and data and isinstance(data[0], dict) else {}
 
 
-def _integer(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _positive(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from prefixcache.engines.adapter import Adapter, CacheFacts, Metric, Quantity, ResetAnswer, ResetRoute
+from prefixcache.engines.adapter import Adapter, CacheFacts, Metric, Quantity, ResetAnswer, ResetRoute, whole
 from prefixcache.engines.page import MetricsPage
 
 
@@ -33,7 +33,7 @@ def read_cache_facts(page: MetricsPage) -> CacheFacts:
 
     def gauge(name: str) -> int | None:
         found = page.named(name)
-        return int(found[0].value) if found else None
+        return whole(found[0].value) if found else None
 
     return CacheFacts(
         block_size=gauge("sglang:page_size"),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import httpx
 
+from prefixcache.engines.detect import ADAPTERS
 from prefixcache.engines.endpoint import Endpoint, metrics_location, redact
-from prefixcache.engines.http import failure_text
+from prefixcache.engines.http import failure_kind, failure_text, proxy_failure
 from prefixcache.engines.page import MetricsPage, parse_page
 from prefixcache.errors import EnvironmentFailure
 
 SCRAPE_TIMEOUT_S = 15.0
+ENGINE_LABELS = tuple({adapter.engine_label for adapter in ADAPTERS})
+"""The labels whose values are written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +31,19 @@ class MetricsSource:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All endpoints' pages of one moment: label → page, and label → error for those that gave none."""
+    """All endpoints' pages of one moment: label → page, and label → error for those that gave none.
+
+    ``unreachable``: those of the latter to which there was no connection: nobody works there.
+    """
 
     pages: Mapping[str, MetricsPage]
     errors: Mapping[str, str] = field(default_factory=dict)
+    unreachable: frozenset[str] = frozenset()
 
     @property
     def warnings(self) -> tuple[str, ...]:
         notes = [f"{label}: {text}" for label, page in self.pages.items() for text in page.warnings]
-        return (*notes, *(f"{label}: {text}" for label, text in self.errors.items()))
+        return (*notes, *self.errors.values())  # an error names its page itself
 
 
 def metrics_source(url: str, api_key: str | None = None) -> MetricsSource:
@@ -69,6 +76,8 @@ async def scrape(
         async with asyncio.timeout(SCRAPE_TIMEOUT_S):
             response = await client.get(source.url, headers=dict(source.headers))
     except (httpx.HTTPError, OSError, TimeoutError) as error:
+        if (proxy := proxy_failure(error)) is not None:
+            raise proxy from None
         raise _failure(
             f"the metrics page of {shown} cannot be read ({redact(failure_text(error), source.secrets)})"
         ) from None
@@ -77,12 +86,14 @@ async def scrape(
         raise _failure(f"the metrics page of {shown} answered HTTP {response.status_code}")
     if "text/html" in response.headers.get("content-type", "") or text.lstrip()[:1] == "<":
         raise _failure(f"the metrics page of {shown} is an HTML page, not Prometheus text")
-    page = parse_page(text, wanted)
+
+    def clean(shown: str) -> str:
+        return redact(shown, source.secrets)
+
+    page = parse_page(text, wanted, clean)
     if not page.series and wanted is None:
         raise _failure(f"the metrics page of {shown} holds no metric")
-    if page.warnings:  # they quote the page
-        page = replace(page, warnings=tuple(redact(text, source.secrets) for text in page.warnings))
-    return page
+    return page.cleaned(ENGINE_LABELS, clean)
 
 
 def _failure(message: str) -> EnvironmentFailure:
@@ -101,11 +112,14 @@ async def take_snapshot(
     answers = await asyncio.gather(*(scrape(client, s, wanted) for s in sources), return_exceptions=True)
     pages: dict[str, MetricsPage] = {}
     errors: dict[str, str] = {}
+    unreachable = set()
     for source, answer in zip(sources, answers, strict=True):
         if isinstance(answer, MetricsPage):
             pages[source.label] = answer
         elif isinstance(answer, EnvironmentFailure):
             errors[source.label] = answer.message
+            if answer.__context__ is not None and failure_kind(answer.__context__) == "connect":
+                unreachable.add(source.label)
         else:
             raise answer
-    return Snapshot(pages, errors)
+    return Snapshot(pages, errors, frozenset(unreachable))

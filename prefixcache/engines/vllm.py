@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from prefixcache.engines.adapter import Adapter, CacheFacts, Metric, Quantity, ResetAnswer, ResetRoute
+from prefixcache.engines.adapter import Adapter, CacheFacts, Metric, Quantity, ResetAnswer, ResetRoute, whole
 from prefixcache.engines.page import MetricsPage
 
 
@@ -46,13 +46,13 @@ def read_cache_facts(page: MetricsPage) -> CacheFacts:
     if not infos:
         return CacheFacts()
     labels = infos[0].labels
-    block_size = _integer(labels.get("block_size"))
-    blocks = _integer(labels.get("num_gpu_blocks"))
-    tokens = _integer(labels.get("kv_cache_size_tokens"))
+    block_size = whole(labels.get("block_size"))
+    blocks = whole(labels.get("num_gpu_blocks"))
+    tokens = whole(labels.get("kv_cache_size_tokens"))
     if tokens is None and blocks is not None and block_size is not None:
         tokens = blocks * block_size
     usable = tokens - block_size if tokens is not None and block_size is not None else tokens
-    alignments = [_integer(labels.get(name)) for name in ("cache_hit_alignment_tokens", "prefix_match_unit")]
+    alignments = [whole(labels.get(name)) for name in ("cache_hit_alignment_tokens", "prefix_match_unit")]
     return CacheFacts(
         block_size=block_size,
         num_blocks=blocks,
@@ -77,13 +77,6 @@ def judge_reset(status: int, body: bytes) -> ResetAnswer:
     if not isinstance(answer, dict) or "success" not in answer:
         return "unconfirmed"
     return "done" if answer["success"] is True else "busy"
-
-
-def _integer(text: str | None) -> int | None:
-    try:
-        return int(float(text)) if text is not None else None
-    except ValueError:  # "None"
-        return None
 
 
 VLLM = Adapter(

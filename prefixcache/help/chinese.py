@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from prefixcache.help.chinese_run import RUN_FORMS
+
 # Pattern of the whole sentence → template; {0}, {1}, … are its groups.
 FORMS: tuple[tuple[str, str], ...] = (
     # RFC 3.4.4, 1-4 and 7: wrong values of a configuration or flag
@@ -93,6 +95,10 @@ FORMS: tuple[tuple[str, str], ...] = (
     (r"name a folder that holds tokenizer\.json(.*)", "请指定含 tokenizer.json 的目录{0}"),
     (r"check the path and its permissions", "请检查路径及其权限"),
     (
+        r"partial_manifest\.json in the dataset's folder keeps what was done and found",
+        "已完成的部分与失败原因见数据集目录中的 partial_manifest.json",
+    ),
+    (
         r"check the path; for GSM8K name a local copy with --source gsm8k=PATH",
         "请检查路径；GSM8K 可用 --source gsm8k=PATH 指定本地副本",
     ),
@@ -117,7 +123,7 @@ FORMS: tuple[tuple[str, str], ...] = (
         "未指定 Tokenizer：采用内置的。其数据集仅适用于参考引擎；请用 --tokenizer 指定服务端所用的 Tokenizer",
     ),
 )
-_COMPILED = tuple((re.compile(pattern), template) for pattern, template in FORMS)
+_COMPILED = tuple((re.compile(pattern), template) for pattern, template in (*FORMS, *RUN_FORMS))
 
 
 def chinese_of(text: str) -> str:
@@ -126,7 +132,9 @@ def chinese_of(text: str) -> str:
     for pattern, template in _COMPILED:
         if found := pattern.fullmatch(bare):
             return template.format(*(_inner(part or "") for part in found.groups()))
-    return text
+    parts = text.split("; ")
+    known = [chinese_of(part) for part in parts] if len(parts) > 1 else parts
+    return text if known == parts else "；".join(known)
 
 
 def _inner(part: str) -> str:

@@ -122,6 +122,7 @@ CLI: dict[str, tuple[str, str]] = {
     "run.time": ("time: {time} ({assumption})", "预计用时：{time}（{assumption}）"),
     "run.time_unknown": ("unknown", "未知"),
     "run.about": ("about {seconds} s", "约 {seconds} 秒"),
+    "run.overhead_only": ("client and server overhead only", "仅客户端与服务端自身开销"),
     "run.legend": (
         "KV tokens: what stays cached if nothing is evicted. chain: longest chain of gated requests → mean concurrency "
         "it permits.",

@@ -115,6 +115,31 @@ WARNINGS: dict[str, Words] = {
     "counters_incomplete": Words(
         "Not every endpoint's counters cover the interval.", "部分端点的计数器未覆盖测量区间。", rfc="3.4.4"
     ),
+    "counters_absent": Words(
+        "No metrics page has a figure of hits or queries; how much was hit is not known.",
+        "指标页没有命中或查询的数值，命中量未知。",
+        rfc="3.4.4",
+    ),
+    "usage_absent": Words(
+        "Answers say nothing of their output tokens; output throughput is not known.",
+        "部分响应未给出输出 Token 数，输出吞吐未知。",
+        rfc="3.3.20",
+    ),
+    "usage_malformed": Words(
+        "Answers state token counts that are none (text, fractions, negative numbers); they count as not said.",
+        "部分响应的 Usage 不是有效的 Token 数（文本、小数、负数等），按未给出处理。",
+        rfc="3.3.22",
+    ),
+    "cached_above_prompt": Words(
+        "Answers state more cached tokens than their prompt has; shown as they are.",
+        "部分响应的缓存 Token 多于 Prompt Token；按原值展示。",
+        rfc="3.3.22",
+    ),
+    "output_tokens": Words(
+        "Answers have another number of tokens than was asked for.",
+        "部分响应的输出 Token 数与请求的不同。",
+        rfc="3.3.20",
+    ),
     "reset_unconfirmed": Words(
         "The server answered the cache reset without saying that it worked.", "服务端未确认缓存重置成功。", rfc="4.6"
     ),

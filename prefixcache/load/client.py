@@ -12,11 +12,13 @@ import httpx
 import orjson
 
 from prefixcache.engines.endpoint import CHAT_COMPLETIONS, COMPLETIONS, redact
-from prefixcache.engines.http import Timeouts, failure_kind, failure_text
+from prefixcache.engines.http import Timeouts, failure_kind, failure_text, proxy_failure
 from prefixcache.load.prompts import Prompt
+from prefixcache.load.quotes import without_quotes
 from prefixcache.load.records import Status
 from prefixcache.load.routes import Target
 from prefixcache.load.sse import DONE, SSEParser
+from prefixcache.load.usage import Usage, read_usage
 
 SendForm = Literal["text", "ids", "chat"]
 MAX_ERROR_CHARS = 300
@@ -24,6 +26,8 @@ MAX_ERROR_CHARS = 300
 MAX_ERROR_BYTES = 1 << 16
 # Servers that say which rank served a request say it here.
 RANK_HEADER = "x-data-parallel-rank"
+MOST_DIGITS = 9
+MISFIT = "the answer is not as the API says"
 
 
 @dataclass(slots=True)
@@ -37,9 +41,7 @@ class Outcome:
     first_byte: float | None = None
     first_token: float | None = None
     last_token: float | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
+    usage: Usage = field(default_factory=Usage)
     served_rank: int | None = None
     finished: bool = False
 
@@ -124,8 +126,11 @@ class CompletionClient:
         except TimeoutError as error:
             outcome.status = "timeout"
             outcome.error = str(error) or f"no complete answer within {self.timeouts.total:g} s"
-        except Exception as error:  # a request never takes the run down with it
+        except (httpx.HTTPError, OSError) as error:
             self._failed(outcome, error)
+        except Exception as error:  # a request never takes the run down with it
+            outcome.status = "stream_error" if outcome.http_status is not None else "connect_error"
+            outcome.error = f"{MISFIT}: it cannot be read ({type(error).__name__})"
         if outcome.error is not None:
             outcome.error = self._short(outcome.error, prompt)
         return outcome
@@ -139,7 +144,7 @@ class CompletionClient:
             outcome.error = _message(await response.aread()) or f"HTTP {response.status_code}"
             return
         rank = response.headers.get(RANK_HEADER, "")
-        outcome.served_rank = int(rank) if rank.isdigit() else None
+        outcome.served_rank = int(rank) if rank.isascii() and rank.isdecimal() and len(rank) < MOST_DIGITS else None
         parser = SSEParser()
         stray = b""
         async for chunk in response.aiter_raw():
@@ -152,6 +157,8 @@ class CompletionClient:
                     on_first_token()
         for event in parser.close():
             _take(event, outcome, time.perf_counter())
+        if parser.error is not None:  # it outweighs what its data was taken for
+            outcome.error = _message(parser.error) or "the server reported an error within the stream"
         if outcome.error is not None:
             outcome.status = "stream_error"
         elif outcome.finished and outcome.first_token is not None:
@@ -162,7 +169,8 @@ class CompletionClient:
             outcome.error = "the stream ended before the answer was finished"
 
     def _failed(self, outcome: Outcome, error: Exception) -> None:
-        outcome.error = failure_text(error)
+        proxy = proxy_failure(error)
+        outcome.error = failure_text(error) if proxy is None else proxy.message
         if outcome.http_status is not None:
             outcome.status = "timeout" if failure_kind(error) == "timeout" else "stream_error"
         else:
@@ -170,17 +178,7 @@ class CompletionClient:
 
     def _short(self, text: str, prompt: Prompt) -> str:
         """An error text without secrets and, where the server echoes it, without the prompt."""
-        text = redact(text, self.secrets)
-        heads = [str(m.get("content") or "")[:24] for m in prompt.messages or ()]
-        heads += [prompt.text[:24]] if prompt.text else []
-        echoes = [form for head in heads for form in (head, repr(head)[1:-1], orjson.dumps(head).decode()[1:-1])]
-        if prompt.ids:
-            echoes += [str(list(prompt.ids[:8]))[:-1], orjson.dumps(prompt.ids[:8]).decode()[:-1]]
-        for echo in echoes:
-            at = text.find(echo) if len(echo) >= 8 else -1
-            if at >= 0:
-                text = text[:at] + "[prompt]"
-        return text[:MAX_ERROR_CHARS]
+        return without_quotes(redact(text, self.secrets), prompt, MAX_ERROR_CHARS)
 
 
 class _Stopped(asyncio.CancelledError):
@@ -211,9 +209,12 @@ def _take(event: bytes, outcome: Outcome, now: float) -> bool:
         outcome.error = outcome.error or _message(event) or "the server reported an error within the stream"
         return False
     if isinstance(data.get("usage"), dict):
-        _usage(data["usage"], outcome)
+        outcome.usage = read_usage(data["usage"], outcome.usage)
     choices = data.get("choices")
     if not choices:
+        return False
+    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+        outcome.error = outcome.error or f"{MISFIT}: `choices` is no list of objects"
         return False
     if choices[0].get("finish_reason"):
         outcome.finished = True
@@ -233,16 +234,6 @@ def _role_only(choice: Mapping[str, Any]) -> bool:
     if not isinstance(delta, dict) or "role" not in delta:
         return False
     return not any(value for name, value in delta.items() if name != "role")
-
-
-def _usage(usage: dict[str, Any], outcome: Outcome) -> None:
-    outcome.prompt_tokens = usage.get("prompt_tokens", outcome.prompt_tokens)
-    outcome.completion_tokens = usage.get("completion_tokens", outcome.completion_tokens)
-    details = usage.get("prompt_tokens_details")
-    if isinstance(details, dict) and details.get("cached_tokens") is not None:
-        outcome.cached_tokens = details["cached_tokens"]
-    elif usage.get("prompt_cache_hit_tokens") is not None:  # DeepSeek's spelling
-        outcome.cached_tokens = usage["prompt_cache_hit_tokens"]
 
 
 def _message(body: bytes) -> str:

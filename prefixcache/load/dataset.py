@@ -15,7 +15,7 @@ from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.gate import GATINGS, Gating, Item
 from prefixcache.load.prompts import Prompt, PromptFile
-from prefixcache.load.proof import broken, check_files, check_verdict, no_dataset
+from prefixcache.load.proof import broken, check_claims, check_files, check_sums, check_verdict, no_dataset
 
 REORDER = (
     "Restore the files, and write another send order with `prefixcache reorder --dataset D --order X --output E`, "
@@ -210,21 +210,21 @@ def load_dataset(directory: Path) -> RunDataset:
     """
     manifest = _manifest(directory)
     check_prompts_are_here(directory, field="dataset", stage="run_benchmark")
-    names = _passes(manifest)
-    rows = list(read_jsonl(_existing(directory, "request_metadata.jsonl")))
+    rows = _rows(directory, "request_metadata.jsonl", manifest)
     _check_order(rows, manifest)
     check_files(directory, manifest, EDITED)
     check_verdict(directory, manifest)
-    requests = tuple(_planned(n, row, names) for n, row in enumerate(rows))
+    check_claims(directory, manifest)
+    names = _passes(manifest)
+    requests = _plan(directory, "request_metadata.jsonl", rows, names)
+    check_sums(directory, manifest, requests)
     prompts = _prompts(directory, "data.jsonl", requests)
     warmup: tuple[Planned, ...] = ()
     warmup_prompts = None
     if "hot" in names and manifest["execution_mode"] != "replay":
-        path = _existing(directory, "warmup.jsonl")
-        warmup = tuple(_planned(n, _warmup_row(row, n), ()) for n, row in enumerate(read_jsonl(path)))
+        warm = [_warmup_row(row, n) for n, row in enumerate(_rows(directory, "warmup.jsonl", manifest))]
+        warmup = _plan(directory, "warmup.jsonl", warm, ())
         warmup_prompts = _prompts(directory, "warmup.jsonl", warmup)
-    if not requests:
-        raise broken(directory, "request_metadata.jsonl has no request")
     return RunDataset(directory, manifest, requests, warmup, prompts, warmup_prompts)
 
 
@@ -240,14 +240,15 @@ def _manifest(directory: Path) -> dict[str, Any]:
     missing = [k for k in REQUIRED if manifest.get(k) is None]
     if missing:
         raise broken(directory, f"manifest.json lacks {', '.join(missing)}")
-    if manifest["execution_mode"] not in PASSES:
+    if manifest["execution_mode"] not in (*PASSES,):  # it may be of any kind
         raise InputError(
             f"the execution mode {manifest['execution_mode']!r} cannot be run",
             field="execution.mode",
             remedy=f"Generate the dataset for one of {', '.join(PASSES)}.",
             dataset_id=str(manifest["dataset_id"]),
         )
-    gating = (manifest.get("execution") or {}).get("gating")
+    execution = manifest.get("execution")
+    gating = execution.get("gating") if isinstance(execution, dict) else None
     if gating is not None and gating not in GATINGS:
         raise broken(directory, f"manifest.json names the gating {gating!r}, known are {', '.join(GATINGS)}")
     return cast(dict[str, Any], manifest)
@@ -257,6 +258,28 @@ def _passes(manifest: dict[str, Any]) -> tuple[str, ...]:
     mode = str(manifest["execution_mode"])
     stated = tuple(str(p.get("name")) for p in manifest.get("passes") or ())
     return stated if mode == "replay" and len(stated) == 1 else PASSES[mode]
+
+
+def _rows(directory: Path, name: str, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a file; of one that cannot be read it is said first that it was changed, if it was."""
+    try:
+        rows = list(read_jsonl(_existing(directory, name)))
+    except ValueError:  # cut off, or no text at all
+        rows = [None]
+    if not all(isinstance(row, dict) and isinstance(row.get("request_id"), str) for row in rows):
+        check_files(directory, manifest, EDITED)
+        raise broken(directory, f"{name} has lines that are no requests")
+    return rows
+
+
+def _plan(directory: Path, name: str, rows: Sequence[dict[str, Any]], passes: Sequence[str]) -> tuple[Planned, ...]:
+    planned: list[Planned] = []
+    for n, row in enumerate(rows):
+        try:
+            planned.append(_planned(n, row, passes))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise broken(directory, f"row {n + 1} of {name} is not that of a plan") from None
+    return tuple(planned)
 
 
 def _check_order(rows: Sequence[dict[str, Any]], manifest: dict[str, Any]) -> None:
@@ -323,5 +346,5 @@ def _prompts(directory: Path, name: str, planned: Sequence[Planned]) -> PromptFi
 def _request_id(line: bytes) -> str | None:
     try:
         return str(orjson.loads(line)["request_id"])
-    except (orjson.JSONDecodeError, KeyError):
+    except (orjson.JSONDecodeError, KeyError, TypeError):
         return None

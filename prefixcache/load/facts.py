@@ -75,12 +75,15 @@ def _unmeasured(dataset: RunDataset, pass_name: str) -> list[Planned]:
 
 
 def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates | None) -> dict[str, Any]:
-    """``{seconds, assumption}``; seconds is null without stated rates.
+    """``{seconds, assumption}``; seconds is null without stated rates, 0 where computing takes no time: what remains
+    is the overhead of client and server, of which nothing is known.
 
     Prefill is taken as serial within a cache domain, decoding as spread over the requests in flight.
     """
     if rates is None:
         return {"seconds": None, "assumption": "neither the server nor the options state its rates"}
+    if not rates.prefill_tps and not rates.decode_tps:
+        return {"seconds": 0.0, "assumption": f"prefill and decode take no time, {rates.source}"}
     seconds = 0.0
     for name in dataset.passes:
         compute: dict[int, int] = defaultdict(int)

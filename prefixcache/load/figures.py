@@ -117,10 +117,16 @@ def _client(records: Sequence[RequestRecord]) -> dict[str, Any]:
     cached = [r.cached_tokens for r in ok if r.cached_tokens is not None]
     return {
         "requests_ok": len(ok),
-        "prompt_tokens": sum(r.prompt_tokens or 0 for r in ok),
+        "prompt_tokens": _usage_total(ok),
         "cached_tokens": sum(cached) if ok and len(cached) == len(ok) else None,
         "answers_with_cached_tokens": len(cached),
     }
+
+
+def _usage_total(answered: Sequence[RequestRecord]) -> int | None:
+    """Prompt tokens by the answers' usage; null as soon as one answer says nothing of them."""
+    stated = [r.prompt_tokens for r in answered if r.prompt_tokens is not None]
+    return sum(stated) if len(stated) == len(answered) else None
 
 
 def prompt_token_check(figures: Figures, records: Sequence[RequestRecord]) -> dict[str, Any]:
@@ -130,31 +136,31 @@ def prompt_token_check(figures: Figures, records: Sequence[RequestRecord]) -> di
     sent = [r for r in records if r.sent_s is not None]
     planned = sum(r.input_len for r in sent)
     failed = [r for r in sent if r.status != "ok"]
-    usage = sum(r.prompt_tokens or 0 for r in sent)
+    usage = _usage_total([r for r in sent if r.status == "ok"])
     reasons = []
     if server is not None and server != planned:
         if failed:
             reasons.append(
-                f"{len(failed)} of {len(sent)} requests failed ({sum(r.input_len for r in failed)} planned tokens); "
-                "servers count those only in part"
+                f"{len(failed):,} of {len(sent):,} requests failed ({sum(r.input_len for r in failed):,} planned "
+                "tokens); servers count those only in part"
             )
         differing = [r for r in sent if r.prompt_tokens is not None and r.prompt_tokens != r.input_len]
         if differing:
             reasons.append(
-                f"{len(differing)} answers count other prompt tokens than planned: the tokenizers differ in places"
+                f"{len(differing):,} answers count other prompt tokens than planned: the tokenizers differ in places"
             )
         if not reasons or server > planned:
             reasons.append("the server worked for somebody else too, or was still counting when it was read")
     if server is not None and queries is not None and server != queries:
         reasons.append(
-            f"the cache was asked for {queries} tokens, the server counted {server:.0f} prompt tokens: lookups were "
+            f"the cache was asked for {queries:,} tokens, the server counted {server:,.0f} prompt tokens: lookups were "
             "repeated (preemption, retries) or bypassed"
         )
     hits, by_source = measured(figures).hit_tokens, figures.delta(Quantity.PROMPT_LOCAL_HIT)
     if hits is not None and by_source is not None and hits != by_source:
         reasons.append(
-            f"the cache counted {hits} hit tokens, the prompt tokens by source {by_source:.0f}: lookups that led to no "
-            "prefill were counted too, or the server was still counting"
+            f"the cache counted {hits:,} hit tokens, the prompt tokens by source {by_source:,.0f}: lookups that led to "
+            "no prefill were counted too, or the server was still counting"
         )
     return {
         "planned_tokens": planned,

@@ -99,7 +99,7 @@ class Fit:
             self._warn("block_size_unknown", f"{label} does not state its block size, so it was not compared")
         elif (odd := self._not_divided(size)) is not None:
             raise self._error(
-                f"a planned prefix of {odd.prefix} tokens is no multiple of the block size {size} of {label}",
+                f"a planned prefix of {odd.prefix:,} tokens is no multiple of the block size {size} of {label}",
                 "block_size",
                 f"Generate the dataset with block_size {size}, or serve with block size {self.dataset.block_size}.",
                 odd,
@@ -113,7 +113,7 @@ class Fit:
         if alignment and (odd := self._not_divided(alignment)) is not None:
             self._warn(
                 "hit_alignment",
-                f"a planned prefix of {odd.prefix} tokens is no multiple of the hit alignment {alignment} of {label}",
+                f"a planned prefix of {odd.prefix:,} tokens is no multiple of the hit alignment {alignment} of {label}",
             )
 
     def _not_divided(self, unit: int) -> Planned | None:
@@ -128,8 +128,8 @@ class Fit:
             if needed > cache.kv_tokens:
                 self._warn(
                     "kv_capacity",
-                    f"pass {name} needs {needed} KV tokens in cache domain {domain}, {label} holds {cache.kv_tokens}: "
-                    "blocks may be evicted before they are hit",
+                    f"pass {name} needs {needed:,} KV tokens in cache domain {domain}, {label} holds "
+                    f"{cache.kv_tokens:,}: blocks may be evicted before they are hit",
                 )
 
     def _warn(self, code: str, text: str) -> None:

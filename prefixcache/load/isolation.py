@@ -212,7 +212,7 @@ class Isolator:
             outcome = await client.complete(prompt, target)
             await bench.monitor.idle(bench.options.quiesce_timeout)
             counted = aggregate(bench.monitor.adapter, before, await bench.monitor.snapshot()).total
-            told = [hit for hit in (outcome.cached_tokens, counted.delta(Quantity.HITS)) if hit is not None]
+            told = [hit for hit in (outcome.usage.cached_tokens, counted.delta(Quantity.HITS)) if hit is not None]
             return ProbeAnswer(outcome.status == "ok", max(told, default=None), outcome.error)
 
         return await probe_salt(endpoint.base, send, (secrets.token_hex(16), secrets.token_hex(16)))

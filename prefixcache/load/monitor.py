@@ -94,11 +94,11 @@ class Monitor:
             if end is not None and not isinstance(end, asyncio.CancelledError):
                 usage.error = f"the polling of the gauges stopped ({type(end).__name__}: {end})"
 
-    async def idle(self, timeout: float) -> bool:
-        """Wait until nothing runs or waits and the counters stand still; False if that did not happen in time.
+    async def idle(self, timeout: float) -> str | None:
+        """Wait until nothing runs or waits and the counters stand still; None, or why that is not known to be so.
 
         A server without the gauges is idle when its counters stand still. One that gives no page at all, a few times
-        in a row, is not waited for.
+        in a row, is not waited for, and one that takes no connection not at all.
         """
         silent = 0
         deadline = time.perf_counter() + timeout
@@ -111,11 +111,15 @@ class Monitor:
                 for page in snapshot.pages.values()
                 for quantity in (Quantity.RUNNING, Quantity.WAITING)
             )
-            if not busy and not snapshot.errors and state == previous:
-                return True
+            gone = snapshot.unreachable
+            still = state == previous or not snapshot.pages
+            if not busy and still and snapshot.errors.keys() == gone:
+                return f"there is no connection to {', '.join(sorted(gone))}" if gone else None
             silent = 0 if snapshot.pages else silent + 1
-            if silent == SILENT_READS or time.perf_counter() >= deadline:
-                return False
+            if silent == SILENT_READS:
+                return f"{', '.join(snapshot.errors)} gave no metrics page {SILENT_READS} times in a row"
+            if time.perf_counter() >= deadline:
+                return f"the server was not idle within {timeout:g} s"
             previous = None if busy else state
             await asyncio.sleep(SETTLE_S)
 

@@ -11,7 +11,7 @@ import httpx
 
 from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
-from prefixcache.engines.endpoint import Endpoint
+from prefixcache.engines.endpoint import Endpoint, redact
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.errors import PLACES, EnvironmentFailure
 from prefixcache.load.client import CompletionClient
@@ -81,7 +81,8 @@ class PassResult:
         """The counters tell the whole interval of the whole service."""
         check = self.figures["prompt_token_check"]
         queries = check["server_query_tokens"]
-        return self.figures["status"] == "complete" and (queries is None or queries >= check["sent_tokens"])
+        known = self.figures["status"] == "complete" and self.figures["actual_hit_rate"] is not None
+        return known and (queries is None or queries >= check["sent_tokens"])
 
     @property
     def failed(self) -> int:
@@ -127,7 +128,7 @@ class PassRunner:
             await self._measure(began, warm, before)
             duration = time.perf_counter() - began
         if usage.error is not None:
-            bench.warn("polling_stopped", usage.error, self.name)
+            bench.warn("polling_stopped", redact(usage.error, bench.client.secrets), self.name)
         await self._idle("after the pass")
         after = await bench.monitor.snapshot(usage)
         for text in (*before.warnings, *after.warnings):
@@ -183,7 +184,7 @@ class PassRunner:
         answered = {r.request_id for r in self.warmup if r.status == "ok"}
         missing = [p for p in prompts if p.request_id not in answered]
         if missing:
-            bench.warn("warmup_failed", f"{len(missing)} of {len(prompts)} {what} failed", self.name)
+            bench.warn("warmup_failed", f"{len(missing):,} of {len(prompts):,} {what} failed", self.name)
         return missing
 
     async def _measure(self, began: float, warm: dict[Lane, int] | None, before: Snapshot) -> None:
@@ -264,13 +265,13 @@ class PassRunner:
 
     async def _idle(self, when: str) -> None:
         self.bench.tell(Progress(self.name, "quiesce", 0, 1))
-        if not await self.bench.monitor.idle(self.bench.options.quiesce_timeout):
-            timeout = self.bench.options.quiesce_timeout
-            self.bench.warn("not_idle", f"the server was not idle within {timeout:g} s {when}", self.name)
+        reason = await self.bench.monitor.idle(self.bench.options.quiesce_timeout)
+        if reason is not None:
+            self.bench.warn("not_idle", f"{reason} {when}", self.name)
 
 
 def _chain_note(gating: Gating, links: Chain) -> str:
     return (
-        f"gating {gating}: the longest chain is {links.longest} of {links.requests} requests, which permits a mean "
+        f"gating {gating}: the longest chain is {links.longest:,} of {links.requests:,} requests, which permits a mean "
         f"concurrency of {links.mean_concurrency:.1f}"
     )

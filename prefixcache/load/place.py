@@ -9,9 +9,11 @@ from typing import Any
 
 import orjson
 
-from prefixcache.errors import InputError
+from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.files import read_json
+from prefixcache.locks import FolderLock, refuse_if_held
 
+LOCK = ".lock"
 RESULTS = "request_results.jsonl"
 SAMPLES = "metrics_samples.jsonl"
 WRITTEN = (RESULTS, SAMPLES, "performance_metrics.json", "prefix_cache_metrics.json", "run.json")
@@ -46,6 +48,34 @@ def check_place(run_dir: Path, dataset_dir: Path, *, overwrite: bool = False) ->
     if foreign:
         more = f" and {len(foreign) - LISTED} more" if len(foreign) > LISTED else ""
         raise wrong_place(f"{run_dir} is no run directory and holds other files ({', '.join(foreign[:LISTED])}{more})")
+
+
+def check_free(run_dir: Path) -> None:
+    """Is nobody writing a run there? Asked before the server is; nothing is changed.
+
+    Raises:
+        EnvironmentFailure: another run is being written there.
+    """
+    refuse_if_held(run_dir / LOCK, _busy(run_dir))
+
+
+def hold_place(run_dir: Path) -> FolderLock:
+    """Keep others from writing a run there until the lock is released or the process ends.
+
+    Raises:
+        EnvironmentFailure: another run is being written there.
+        OSError: the folder cannot be written.
+    """
+    return FolderLock(run_dir / LOCK, _busy(run_dir))
+
+
+def _busy(run_dir: Path) -> EnvironmentFailure:
+    return EnvironmentFailure(
+        f"another run is being written to {run_dir}",
+        field="run_dir",
+        remedy="Wait for it, or choose another --run-dir.",
+        stage="run_benchmark",
+    )
 
 
 def _is_a_run(run_dir: Path) -> bool:

@@ -49,6 +49,7 @@ async def preflight(
     by_rank: bool = False,
     check_tokens: bool = True,
     api_key: str | None = None,
+    secrets: tuple[str, ...] = (),
 ) -> Preflight:
     """Check every endpoint against the dataset.
 
@@ -59,6 +60,7 @@ async def preflight(
         by_rank: cache domains are DP ranks of the single endpoint.
         check_tokens: compare the server's tokens with the plan's; of no use where token ids are sent.
         api_key: bearer token.
+        secrets: what is taken out of everything that a server says of itself.
 
     Raises:
         InputError: the server does not fit the plan (block size, context length, tokenizer, ranks).
@@ -68,7 +70,7 @@ async def preflight(
     for endpoint in endpoints:
         await reach(client, endpoint, api_key)
     pages = await asyncio.gather(*(scrape(client, source) for source in sources))
-    adapter = detect_adapter(pages[0], sources[0].label)
+    adapter = detect_adapter(pages[0], sources[0].label, lambda text: redact(text, sources[0].secrets))
     own = own_pages(endpoints, sources)
     servers, warnings = [], [("metrics", text) for page in pages for text in page.warnings]
     confirmed = True
@@ -83,21 +85,22 @@ async def preflight(
     for number, endpoint in enumerate(endpoints):
         at = own[number]
         page = MetricsPage({}) if at is None else pages[at]
-        server = await read_facts(client, endpoint, page, adapter, api_key)
+        server = await read_facts(client, endpoint, page, adapter, api_key, secrets)
         fit.server(server)
         servers.append(server)
-        if model is not None and server.models and model not in server.models:
+        if model is not None and server.served and model not in server.served:
+            known = ", ".join(name[:100] for name in server.models[:10])
             raise InputError(
-                f"{endpoint.base} serves no model {model!r}; it serves: {', '.join(server.models[:10])}",
+                f"{endpoint.base} serves no model {model!r}; it serves: {known}",
                 field="--model",
                 remedy="name one of them, or leave --model out.",
                 stage=STAGE,
                 dataset_id=dataset.dataset_id,
             )
-        name = model or server.model
+        name = model or next(iter(server.served), None)
         if check_tokens:
             confirmed &= await _compare_tokens(client, endpoint, dataset, name, api_key)
-    chosen = model or servers[0].model
+    chosen = model or next(iter(servers[0].served), None)
     if chosen is None:
         raise EnvironmentFailure(
             f"{endpoints[0].base} names no model", field="model", remedy="Give --model NAME.", stage=STAGE
@@ -165,7 +168,9 @@ async def _tokenize(
         return None
     tokens = data.get("tokens")
     count = data.get("count", len(tokens) if isinstance(tokens, list) else None)
-    return (count, tokens if isinstance(tokens, list) else None) if isinstance(count, int) else None
+    if not isinstance(count, int) or isinstance(count, bool):
+        return None
+    return count, tokens if isinstance(tokens, list) else None
 
 
 def wrong_token_count(

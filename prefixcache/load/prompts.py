@@ -51,8 +51,13 @@ class PromptFile:
         if self._file is None:
             self._file = os.open(self.path, os.O_RDONLY)
         start, end = self._offsets[row], self._offsets[row + 1]
-        data = orjson.loads(os.pread(self._file, end - start, start))
-        return Prompt(data.get("prompt"), data.get("prompt_token_ids"), data["max_tokens"], data.get("messages"))
+        try:
+            data = orjson.loads(os.pread(self._file, end - start, start))
+            return Prompt(data.get("prompt"), data.get("prompt_token_ids"), data["max_tokens"], data.get("messages"))
+        except (ValueError, AttributeError, KeyError):
+            raise InputError(
+                f"line {row + 1} of {self.path.name} is no prompt", field="dataset", remedy=REGENERATE
+            ) from None
 
     def close(self) -> None:
         if self._file is not None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from prefixcache.dataset.agreement import stated_twice
+from prefixcache.dataset.claims_check import agree, shortened
+from prefixcache.dataset.form_check import form_problems
 from prefixcache.dataset.manifest import DIGESTED_FROM, dataset_digest, manifest_digest
 from prefixcache.errors import InputError, PrefixCacheError, VerdictError
 from prefixcache.files import read_json, sha256_file
 from prefixcache.load.prompts import REGENERATE
+from prefixcache.schemas.versions import check_version
+
+if TYPE_CHECKING:
+    from prefixcache.load.dataset import Planned
 
 REPORT = "validation_report.json"
 STAGE = "run_benchmark"
+MOST_QUOTED = 300
 RUNNABLE = ("PASS", "PASS_WITH_WARNING")
 VALIDATE = "See what `prefixcache validate --dataset D` finds, and generate the dataset again."
 
@@ -41,7 +50,7 @@ def check_files(directory: Path, manifest: dict[str, Any], changed: str) -> None
         if entry["sha256"] != sha256_file(path):
             raise _changed(manifest, f"{name} was changed after the dataset was written (its sha256 differs from the "
                            "manifest's)", changed)  # fmt: skip
-    digested = (manifest.get("schema_version") or 0) >= DIGESTED_FROM
+    digested = check_version("manifest", manifest) >= DIGESTED_FROM
     if digested and manifest.get("manifest_digest") != manifest_digest(manifest):
         raise _changed(
             manifest,
@@ -81,6 +90,51 @@ def check_verdict(directory: Path, manifest: dict[str, Any]) -> None:
         )
 
 
+def check_claims(directory: Path, manifest: dict[str, Any]) -> None:
+    """The manifest has its form and states what the report and its own configuration state.
+
+    Without it an edited claim would pass wherever the manifest is sealed anew, or is of a version that has no seal.
+
+    Raises:
+        InputError: the first thing that is not so.
+    """
+    problems = form_problems(manifest, report := _report(directory))
+    if not problems:
+        try:
+            problems = [
+                f"{place}: {name} is {shortened(claimed)}, it should be {shortened(found)}"
+                for place, name, claimed, found in stated_twice(manifest, report)
+                if not agree(claimed, found)
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            problems = ["manifest.json states what cannot be compared with its report and configuration"]
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise _untrue(manifest, f"{problems[0]}{more}")
+
+
+def check_sums(directory: Path, manifest: dict[str, Any], requests: Sequence[Planned]) -> None:
+    """The manifest's totals are those of the rows.
+
+    Raises:
+        InputError: no row, or a total that is another.
+    """
+    if not requests:
+        raise broken(directory, "request_metadata.jsonl has no request")
+    found = {
+        "request_count": len(requests),
+        "input_tokens": sum(r.input_len for r in requests),
+        "output_tokens": sum(r.output_len for r in requests),
+    }
+    sums = [(name, manifest[name], value) for name, value in found.items()]
+    for row in manifest["passes"]:
+        hits = sum(r.hits.get(row["name"], 0) for r in requests)
+        sums.append((f"expected_hit_tokens of pass {row['name']}", row["expected_hit_tokens"], hits))
+    for name, stated, value in sums:
+        if stated != value:
+            raise _untrue(manifest, f"manifest.json: {name} is {stated}, it should be {value}")
+
+
 def no_dataset(directory: Path) -> PrefixCacheError:
     """Why a folder without a manifest is none: a generation that failed leaves its report alone."""
     if not (directory / REPORT).is_file():
@@ -101,6 +155,11 @@ def broken(directory: Path, what: str, remedy: str = REGENERATE) -> InputError:
     return InputError(
         f"{directory} is not a complete dataset: {what}", field="dataset", remedy=remedy, stage=STAGE
     )  # fmt: skip
+
+
+def _untrue(manifest: dict[str, Any], what: str) -> InputError:
+    """A claim that nothing else in the dataset bears out; the message may quote any file's content."""
+    return _changed(manifest, f"the dataset is not the one that was validated: {what[:MOST_QUOTED]}", VALIDATE)
 
 
 def _changed(manifest: dict[str, Any], message: str, remedy: str) -> InputError:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 Phase = Literal["warmup", "measured"]
 Status = Literal["ok", "http_error", "connect_error", "timeout", "stream_error", "cancelled"]
+NOT_IN_ROW = ("output_len", "odd_usage")
 STATUSES: tuple[Status, ...] = ("ok", "http_error", "connect_error", "timeout", "stream_error", "cancelled")
 
 
@@ -30,6 +31,7 @@ class RequestRecord:
         input_len, expected_hit_len: tokens, as planned. ``prompt_tokens``, ``completion_tokens``, ``cached_tokens``:
             as the server's usage says; a server that says nothing of cached tokens leaves None, which is not 0.
         error: short, without secrets and without the prompt.
+        output_len, odd_usage: tokens asked for, and what the usage stated that is no count of tokens; not in the row.
     """
 
     pass_name: str
@@ -57,6 +59,8 @@ class RequestRecord:
     http_status: int | None
     status: Status
     error: str | None
+    output_len: int | None = None
+    odd_usage: tuple[str, ...] = ()
 
     @property
     def ttft_s(self) -> float | None:
@@ -80,7 +84,7 @@ class RequestRecord:
         return {k: round(v, 6) if isinstance(v, float) else v for k, v in row.items()}
 
 
-_FIELDS = tuple(field.name for field in fields(RequestRecord))
+_FIELDS = tuple(field.name for field in fields(RequestRecord) if field.name not in NOT_IN_ROW)
 
 
 def _difference(later: float | None, earlier: float | None) -> float | None:

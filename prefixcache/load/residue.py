@@ -32,7 +32,7 @@ class Residue:
         if record.cached_tokens:
             self.evidence.append(
                 f"request {record.request_id}, the first of cache domain {record.planned_dp_id}, hit "
-                f"{record.cached_tokens} tokens of a cache that should be empty"
+                f"{record.cached_tokens:,} tokens of a cache that should be empty"
             )
         else:
             self._clean = True
@@ -41,7 +41,7 @@ class Residue:
         """Counted hit tokens after the first request, when nothing else was sent."""
         if hits:
             self.evidence.append(
-                f"the counters show {hits:.0f} hit tokens after the first request, into an empty cache"
+                f"the counters show {hits:,.0f} hit tokens after the first request, into an empty cache"
             )
         elif hits == 0:
             self._clean = True
@@ -49,7 +49,7 @@ class Residue:
     def total(self, hits: int | None, expected: int) -> None:
         """Counted hit tokens of the whole pass beside the designed ones."""
         if hits is not None and hits > expected:
-            self.evidence.append(f"{hits} hit tokens were measured where the plan allows {expected}")
+            self.evidence.append(f"{hits:,} hit tokens were measured where the plan allows {expected:,}")
         elif hits == expected and self._cold:
             self._clean = True
 

@@ -29,7 +29,7 @@ from prefixcache.load.options import (
     SendChoice,
 )
 from prefixcache.load.passes import Bench, PassRunner
-from prefixcache.load.place import check_place, wrong_place
+from prefixcache.load.place import check_free, check_place, wrong_place
 from prefixcache.load.preflight import Preflight, preflight
 from prefixcache.load.routes import Router
 from prefixcache.load.runfiles import RunFiles
@@ -99,17 +99,19 @@ async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, A
     endpoints = [parse_endpoint(url) for url in options.urls]
     api_key = _api_key()
     timeouts = replace(options.timeouts, connect=2.0, idle=20.0)
+    secrets = _secrets(options, api_key)
     try:
         async with open_client(timeouts, options.connection) as http:
             found = await preflight(
                 http,
                 endpoints,
-                _sources(options, endpoints, api_key),
+                _sources(options, endpoints, api_key, secrets),
                 dataset,
                 model=options.model,
                 by_rank=Router(endpoints, dataset).by_rank,
                 check_tokens=send_form(dataset, options.send) != "ids",
                 api_key=api_key,
+                secrets=secrets,
             )
     except PrefixCacheError as error:
         return {"fits": False, "error": error.as_json(), "warnings": []}
@@ -131,15 +133,14 @@ class _Run:
         options = self.options
         endpoints = [parse_endpoint(url) for url in options.urls]
         api_key = _api_key()
-        proxy = options.connection.proxy
-        urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
-        secrets = (*((api_key,) if api_key else ()), *url_secrets(urls))
+        secrets = _secrets(options, api_key)
         send = send_form(self.dataset, options.send)
+        check_free(self.run_dir)
         check_place(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
         async with open_client(options.timeouts, options.connection) as http:
-            sources = _sources(options, endpoints, api_key)
+            sources = _sources(options, endpoints, api_key, secrets)
             router = Router(endpoints, self.dataset)
-            found = await self._preflight(http, endpoints, sources, router, api_key, send)
+            found = await self._preflight(http, endpoints, sources, router, api_key, secrets, send)
             # Only now: a refused run leaves no folder behind.
             store = RunStore(
                 self.run_dir,
@@ -161,6 +162,8 @@ class _Run:
             except BaseException as error:
                 files.abandon(error)
                 raise
+            finally:
+                store.release()
 
     async def _preflight(
         self,
@@ -169,6 +172,7 @@ class _Run:
         sources: Sequence[MetricsSource],
         router: Router,
         api_key: str | None,
+        secrets: tuple[str, ...],
         send: SendForm,
     ) -> Preflight:
         if self.progress is not None:
@@ -182,6 +186,7 @@ class _Run:
             by_rank=router.by_rank,
             check_tokens=send != "ids",
             api_key=api_key,
+            secrets=secrets,
         )
         router.rank_header = found.adapter.rank_header
         return found
@@ -248,13 +253,22 @@ def _no_form(dataset: RunDataset, message: str, remedy: str) -> InputError:
     return InputError(message, field="send", remedy=remedy, stage=STAGE, dataset_id=dataset.dataset_id)
 
 
-def _sources(options: RunOptions, endpoints: Sequence[Endpoint], api_key: str | None) -> list[MetricsSource]:
+def _secrets(options: RunOptions, api_key: str | None) -> tuple[str, ...]:
+    """Everything that no file and no line may show, whoever says it."""
+    proxy = options.connection.proxy
+    urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
+    return (*((api_key,) if api_key else ()), *url_secrets(urls))
+
+
+def _sources(
+    options: RunOptions, endpoints: Sequence[Endpoint], api_key: str | None, secrets: tuple[str, ...]
+) -> list[MetricsSource]:
     """Metrics pages, each once: a page read twice would be counted twice."""
     if options.metrics_urls:
         found = [metrics_source(url, api_key) for url in options.metrics_urls]
     else:
         found = [source_of(e, api_key=api_key) for e in endpoints]
-    return list({source.label: source for source in found}.values())
+    return list({source.label: replace(source, secrets=secrets) for source in found}.values())
 
 
 def _assumed(options: RunOptions) -> Rates | None:

@@ -166,7 +166,7 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
     return {
         "urls": [parse_endpoint(url).base for url in options.urls],
         "metrics_urls": [metrics_source(url).label for url in options.metrics_urls],
-        "model": bench.client.model if bench else options.model,
+        "model": redact(bench.client.model, bench.client.secrets) if bench else options.model,
         "concurrency": bench.concurrency if bench else options.concurrency,
         "gating": bench.gating if bench else options.gating,
         "send": bench.client.send if bench else options.send,

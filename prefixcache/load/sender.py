@@ -105,13 +105,15 @@ class Sender:
             lag_s=None if outcome.sent is None else outcome.sent - ready - gate_wait,
             gate_broken=ticket.broken,
             input_len=planned.input_len,
-            prompt_tokens=outcome.prompt_tokens,
-            completion_tokens=outcome.completion_tokens,
-            cached_tokens=outcome.cached_tokens,
+            prompt_tokens=outcome.usage.prompt_tokens,
+            completion_tokens=outcome.usage.completion_tokens,
+            cached_tokens=outcome.usage.cached_tokens,
             expected_hit_len=planned.hits.get(self.pass_name),
             http_status=outcome.http_status,
             status=outcome.status,
             error=outcome.error,
+            output_len=planned.output_len,
+            odd_usage=outcome.usage.odd,
         )
 
     def _since(self, moment: float | None) -> float | None:

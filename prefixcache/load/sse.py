@@ -8,13 +8,16 @@ DONE = b"[DONE]"
 class SSEParser:
     """Feed it bytes as they arrive; it hands out the data of the events that are complete.
 
-    Lines end in LF, CRLF or CR; comments and fields other than ``data`` are skipped; several data lines of one event
-    are joined by LF. Data stays bytes, so a character split between chunks is whole again before anyone decodes it.
+    Lines end in LF, CRLF or CR; comments and fields other than ``data`` and ``event`` are skipped; several data lines
+    of one event are joined by LF. ``error`` is the data of the first event that calls itself ``error``. Data stays
+    bytes, so a character split between chunks is whole again before anyone decodes it.
     """
 
     def __init__(self) -> None:
         self._tail = b""
+        self.error: bytes | None = None
         self._data: list[bytes] = []
+        self._name = b""
         self._skip_lf = False
         self._at_start = True
 
@@ -52,12 +55,18 @@ class SSEParser:
 
     def _line(self, line: bytes) -> bytes | None:
         if not line:
+            called, self._name = self._name, b""
             if not self._data:
                 return None
             event = b"\n".join(self._data)
             self._data = []
+            if called == b"error" and self.error is None:
+                self.error = event
             return event
         name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
         if name == b"data":
-            self._data.append(value[1:] if value[:1] == b" " else value)
+            self._data.append(value)
+        elif name == b"event":
+            self._name = value
         return None

@@ -10,7 +10,7 @@ import orjson
 
 from prefixcache.errors import EnvironmentFailure
 from prefixcache.files import write_json
-from prefixcache.load.place import RESULTS, SAMPLES, WRITTEN, check_place, link_dataset
+from prefixcache.load.place import RESULTS, SAMPLES, WRITTEN, check_place, hold_place, link_dataset
 
 REPORTS = ("prefix_cache_report.json", "prefix_cache_report.html")
 
@@ -75,7 +75,7 @@ class RunStore:
 
     Raises:
         InputError: the directory holds a finished run or foreign files, or lies inside the dataset.
-        EnvironmentFailure: it cannot be written.
+        EnvironmentFailure: it cannot be written, or another run is being written there.
     """
 
     def __init__(
@@ -91,6 +91,11 @@ class RunStore:
         self.runtime = run_dir / "runtime"
         check_place(run_dir, dataset_dir, overwrite=overwrite)
         try:
+            self._lock = hold_place(run_dir)
+        except OSError as error:
+            raise _unwritable(run_dir, error) from error
+        try:
+            check_place(run_dir, dataset_dir, overwrite=overwrite)  # the one who had the lock may have finished
             chosen = {"overwrite": overwrite, "without_prompts": without_prompts}
             link_dataset(dataset_dir, run_dir / "dataset", **chosen)
             if variant_dir is not None:
@@ -100,20 +105,24 @@ class RunStore:
             self.results = Appender(self.runtime / RESULTS)
             self.samples = Appender(self.runtime / SAMPLES)
         except OSError as error:
-            raise EnvironmentFailure(
-                f"the run directory {run_dir} cannot be written ({error.strerror or error})",
-                field="run_dir",
-                remedy="Give a directory on a disk with free space that you may write.",
-                stage="run_benchmark",
-            ) from error
+            self._lock.release()
+            raise _unwritable(run_dir, error) from error
+        except BaseException:
+            self._lock.release()
+            raise
 
     def write(self, name: str, value: Any) -> None:
         """Write ``runtime/NAME`` as a whole."""
         write_json(self.runtime / name, value)
 
     def close(self, *, complete: bool) -> None:
+        """Close both files; the folder stays this run's until ``release``."""
         self.results.close(complete=complete)
         self.samples.close(complete=complete)
+
+    def release(self) -> None:
+        """Let others write here."""
+        self._lock.release()
 
     def _make_room(self) -> None:
         """Results of an earlier run go; the records of an interrupted one are put aside, not lost."""
@@ -127,3 +136,12 @@ class RunStore:
             (self.runtime / name).unlink(missing_ok=True)
         for name in REPORTS:
             (self.run_dir / "report" / name).unlink(missing_ok=True)  # it tells of the earlier run
+
+
+def _unwritable(run_dir: Path, error: OSError) -> EnvironmentFailure:
+    return EnvironmentFailure(
+        f"the run directory {run_dir} cannot be written ({error.strerror or error})",
+        field="run_dir",
+        remedy="Give a directory on a disk with free space that you may write.",
+        stage="run_benchmark",
+    )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from prefixcache.engines.adapter import Quantity
 from prefixcache.load.records import RequestRecord
 from prefixcache.load.residue import Residue
 
@@ -29,6 +30,7 @@ def warn_of_pass(
     """
     _residue(bench, name, residue)
     _requests(bench, name, records)
+    _usage(bench, name, records)
     for reason in figures["prompt_token_check"]["explanation"]:
         bench.warn("prompt_tokens", reason, name)
     for note in figures["global"]["notes"]:
@@ -57,11 +59,11 @@ def _residue(bench: Bench, name: str, residue: Residue) -> None:
 def _requests(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None:
     failures = Counter(r.status for r in records if r.status != "ok")
     if failures:
-        kinds = ", ".join(f"{n} {status}" for status, n in failures.items())
+        kinds = ", ".join(f"{n:,} {status}" for status, n in failures.items())
         first = next(r for r in records if r.status != "ok")
         bench.warn(
             "requests_failed",
-            f"{sum(failures.values())} of {len(records)} requests failed ({kinds}); the first is "
+            f"{sum(failures.values()):,} of {len(records):,} requests failed ({kinds}); the first is "
             f"{first.request_id}: {first.error}",
             name,
             stage="run_benchmark",
@@ -73,7 +75,54 @@ def _requests(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None
         )
     broken = sum(r.gate_broken for r in records)
     if broken:
-        bench.warn("gate_broken", f"{broken} requests were sent with nothing before them to hit", name)
+        bench.warn("gate_broken", f"{broken:,} requests were sent with nothing before them to hit", name)
+
+
+def _usage(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None:
+    """Answers whose usage is none, contradicts itself, or is of other answers than were asked for."""
+    answered = [r for r in records if r.status == "ok"]
+    n = len(answered)
+    odd = [r for r in answered if r.odd_usage]
+    if odd:
+        bench.warn(
+            "usage_malformed",
+            f"the usage of {len(odd):,} of {n:,} answers holds what is no count of tokens, taken as not said; the "
+            f"first is {odd[0].request_id}: {', '.join(odd[0].odd_usage)}",
+            name,
+        )
+    silent = [r for r in answered if r.completion_tokens is None and not r.odd_usage]
+    if silent:
+        bench.warn(
+            "usage_absent",
+            f"{len(silent):,} of {n:,} answers say nothing of their output tokens, so output throughput is not known",
+            name,
+        )
+    above = [r for r in answered if r.cached_tokens is not None and r.cached_tokens > _prompt_tokens(r)]
+    if above:
+        bench.warn(
+            "cached_above_prompt",
+            f"{len(above):,} of {n:,} answers state more cached tokens than their prompt has, shown as they are; "
+            f"the first is {above[0].request_id}: {above[0].cached_tokens:,} of {_prompt_tokens(above[0]):,}",
+            name,
+        )
+    told = [(r.completion_tokens, r.output_len) for r in answered if r.completion_tokens is not None]
+    other = [(got, asked) for got, asked in told if asked is not None and got != asked]
+    if other:
+        got, asked = (sum(tokens) for tokens in zip(*other, strict=True))
+        bench.warn(
+            "output_tokens",
+            f"{len(other):,} of {n:,} answers have another number of tokens than was asked for ({got:,} instead of "
+            f"{asked:,}) although ignore_eos and min_tokens were sent: latencies and throughput are those of other "
+            "answers than planned",
+            name,
+            stage="run_benchmark",
+            field="output_length",
+            remedy="Look whether the server knows ignore_eos and min_tokens, and what limits its answers.",
+        )
+
+
+def _prompt_tokens(record: RequestRecord) -> int:
+    return record.input_len if record.prompt_tokens is None else record.prompt_tokens
 
 
 def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
@@ -83,7 +132,7 @@ def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
         if status == "missing":
             bench.warn(
                 "metrics_missing",
-                f"{where} gave no metrics at one end of the interval, so the sums leave it out",
+                f"{where} gave no metrics {_ends(endpoint)}, so the sums leave it out",
                 name,
                 stage="scrape_metrics",
                 field="metrics_url",
@@ -107,8 +156,29 @@ def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
                 field="metrics_url",
                 remedy=f"Give the page of one single process, let nobody reset it during a run, and {AGAIN}.",
             )
+    absent = [quantity for quantity in (Quantity.QUERIES, Quantity.HITS) if _absent(figures, quantity)]
+    if figures["status"] == "complete" and absent:
+        names = ", ".join(bench.monitor.adapter.metrics[quantity].names[0] for quantity in absent)
+        bench.warn(
+            "counters_absent",
+            f"no metrics page gives a figure for {names}, so how much was hit is not known",
+            name,
+            stage="scrape_metrics",
+            field="metrics_url",
+            remedy=f"Give the server's own metrics page with --metrics-url, and {AGAIN}.",
+        )
     if figures["status"] != "complete":
         bench.warn("counters_incomplete", f"the counters of this pass are {figures['status']}", name)
+
+
+def _absent(figures: dict[str, Any], quantity: Quantity) -> bool:
+    return "absent" in figures["global"]["counters"].get(quantity.value, {}).get("flags", ())
+
+
+def _ends(endpoint: dict[str, Any]) -> str:
+    flags = {flag for counter in endpoint["counters"].values() for flag in counter["flags"]}
+    ends = {"page_unread_before": "when the pass began", "page_unread_after": "when it had ended"}
+    return " and ".join(text for flag, text in ends.items() if flag in flags)
 
 
 def _coverage(bench: Bench, name: str, figures: dict[str, Any]) -> None:
@@ -123,7 +193,7 @@ def _coverage(bench: Bench, name: str, figures: dict[str, Any]) -> None:
         remedy = f"Let nobody else use the server, give no page twice, and {AGAIN}."
     bench.warn(
         "counters_cover",
-        f"the counters saw {queries} of {sent} prompt tokens sent, so they are no measure of this pass",
+        f"the counters saw {queries:,} of {sent:,} prompt tokens sent, so they are no measure of this pass",
         name,
         stage="scrape_metrics",
         field="metrics_url",
@@ -135,7 +205,7 @@ def _routes(bench: Bench, name: str, figures: dict[str, Any]) -> None:
     for row in figures["domains"] if bench.router.domains > 1 else ():
         if row["route_confirmed"] is False:
             text = (
-                f"cache domain {row['domain']} was asked for {row['measured_query_tokens']} tokens, planned are "
-                f"{row['planned_input_tokens']}: requests went elsewhere, or others came"
+                f"cache domain {row['domain']} was asked for {row['measured_query_tokens']:,} tokens, planned are "
+                f"{row['planned_input_tokens']:,}: requests went elsewhere, or others came"
             )
             bench.warn("route", text, name)

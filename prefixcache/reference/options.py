@@ -32,7 +32,7 @@ class EngineOptions:
 
     tokenizer: str
     block_size: int = 16
-    num_blocks: int = 100_000
+    num_blocks: int = 200_000
     dp: int = 1
     prefill_tps: float = 0
     decode_tps: float = 0

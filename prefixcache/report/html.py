@@ -125,6 +125,8 @@ def _warnings(report: dict[str, Any], tables: Tables) -> list[tuple[str, str]]:
     for warning in report["warnings"]:
         where = f" · {tables.pass_name(warning['pass'])}" if warning["pass"] else ""
         label = named("code", warning["code"], tables.language)
-        words = warning["text_en"] if warning["source"] == "run" else warning[f"text_{tables.language}"]
+        words = warning[f"text_{tables.language}"]
+        if warning["source"] == "run":  # the label stands before it already
+            words = words.removeprefix(f"{label}：")
         rows.append((label + where, words))
     return rows

@@ -61,13 +61,16 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
     def joined(*values: Any) -> str:
         return " / ".join(none if value is None else str(value) for value in values)
 
+    def counts(*values: float | None) -> str:
+        return " / ".join(count(value, none) for value in values)
+
     values = {
         "dataset_id": joined(dataset["id"]),
         "dataset_digest": joined(dataset["digest"]),
         "order_digest": joined(dataset["order_digest"]),
         "tokenizer": joined(dataset["tokenizer"]),
         "tokenizer_sha256": joined(dataset["tokenizer_sha256"]),
-        "block_size": joined(dataset["block_size"], dataset["hit_unit"]),
+        "block_size": counts(dataset["block_size"], dataset["hit_unit"]),
         "seed": joined(dataset["seed"]),
         "request_count": f"{count(dataset['request_count'], none)} / {count(dataset['input_tokens'], none)}",
         "groups": count(dataset["group_count"], none),
@@ -78,8 +81,8 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
         "certificate": tables.answer(dataset["certificate_holds"]),
         "generator": joined(dataset["generator_version"], dataset["package_version"]),
         "runner": joined(server["prefixcache_version"]),
-        "concurrency": joined(options["concurrency"], options["gating"], options["send"]),
-        "sampling": _settings(options["sampling"] or {}) or none,
+        "concurrency": joined(count(options["concurrency"], none), options["gating"], options["send"]),
+        "sampling": _sampling(options["sampling"] or {}, tables) or none,
         "prompts": tables.word(f"stored.{dataset['prompts_stored']}"),
         "times": joined(server["started_at"], server["finished_at"]),
     }
@@ -87,7 +90,7 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
     for endpoint in server["endpoints"]:
         rows.append((tables.word("repro.server"), _server(endpoint)))
         cache = (endpoint.get(k) for k in ("block_size", "num_gpu_blocks", "kv_cache_tokens_per_engine"))
-        rows.append((tables.word("repro.cache"), joined(*cache)))
+        rows.append((tables.word("repro.cache"), counts(*cache)))
     return rows
 
 
@@ -97,5 +100,10 @@ def _server(endpoint: dict[str, Any]) -> str:
     return " · ".join(str(part) for part in (*parts, endpoint.get("endpoint")) if part)
 
 
-def _settings(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in settings.items())
+def _sampling(settings: dict[str, Any], tables: Tables) -> str:
+    """What a run sets itself is said in words, anything else as it is sent."""
+    own = {
+        ("ignore_eos", True): tables.word("sampling.ignore_eos"),
+        ("min_tokens", "max_tokens"): tables.word("sampling.min_tokens"),
+    }
+    return tables.word("comma").join(own.get(pair, f"{pair[0]} = {pair[1]}") for pair in settings.items())

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from prefixcache.analysis.rundir import RunDirectory
+from prefixcache.help.chinese import chinese_of
 from prefixcache.report.formats import count, percent
 from prefixcache.report.strings import LANGUAGES, named, text
 
 
 def all_warnings(run: RunDirectory, passes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each ``{code, pass, source, text_en, text_zh}``; ``source`` is ``run`` (run.json, English only) or ``report``."""
+    """Each ``{code, pass, source, text_en, text_zh}``.
+
+    ``source`` is ``run`` (run.json, whose sentences are English; the Chinese text names the code first) or ``report``.
+    """
     found = [_of_run(warning) for warning in run.run.get("warnings") or ()]
     found += _of_files(run)
     for figures in passes:
@@ -21,13 +25,12 @@ def all_warnings(run: RunDirectory, passes: list[dict[str, Any]]) -> list[dict[s
 def _of_run(warning: dict[str, Any]) -> dict[str, Any]:
     message = str(warning.get("message", ""))
     code = str(warning.get("code", ""))
-    label = named("code", code, "zh")
     return {
         "code": code,
         "pass": warning.get("pass"),
         "source": "run",
         "text_en": message,
-        "text_zh": f"{label}：{message}",
+        "text_zh": f"{named('code', code, 'zh')}：{chinese_of(message)}",
     }
 
 

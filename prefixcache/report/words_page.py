@@ -77,6 +77,7 @@ PAGE: dict[str, tuple[str, str]] = {
         "One line per lane (cache domain × prefix group): the longest prefix cached before the request.",
         "每条线为一个缓存域 × Prefix Group：请求发送前已缓存的最长 Prefix。",
     ),
+    "chart.lane": ("{group} · domain {domain}", "{group} · 缓存域 {domain}"),
     "chart.staircase_more": (
         "The {shown} largest of {total} lanes are drawn.",
         "共 {total} 条，仅绘制最大的 {shown} 条。",
@@ -91,6 +92,10 @@ PAGE: dict[str, tuple[str, str]] = {
     "chart.usage_axis": ("KV cache usage, %", "KV Cache 使用率，%"),
     "chart.time_axis": ("seconds since the pass began", "轮次开始后的秒数"),
     "chart.usage_none": ("No gauge of KV cache usage was read.", "未采集到 KV Cache 使用率。"),
+    "chart.usage_zero": (
+        "KV cache usage was 0 % in all {count} samples: no request held blocks at the moments of reading.",
+        "全部 {count} 个样本的 KV Cache 使用率均为 0 %：采样时刻没有请求占用 Block。",
+    ),
     "chart.usage_more": (
         "The first {shown} of {total} engines are drawn.",
         "共 {total} 个引擎，仅绘制前 {shown} 个。",
@@ -197,6 +202,11 @@ PAGE: dict[str, tuple[str, str]] = {
     "repro.cache": ("Server's block size / blocks / KV tokens", "服务端 Block Size / Block 数 / KV Token"),
     "repro.concurrency": ("Concurrency / gating / sent as", "并发 / 门控 / 发送形式"),
     "repro.sampling": ("Sampling", "采样参数"),
+    "sampling.ignore_eos": ("end of text ignored (ignore_eos)", "忽略结束符（ignore_eos）"),
+    "sampling.min_tokens": (
+        "output of exactly the planned length (min_tokens = max_tokens)",
+        "输出长度固定为计划值（min_tokens = max_tokens）",
+    ),
     "repro.prompts": ("Prompts in this folder", "本目录保存的 Prompt"),
     "repro.times": ("Started / finished", "开始 / 结束"),
     "stored.both": ("text and token ids", "文本与 Token ID"),

@@ -127,6 +127,14 @@ VERDICT: dict[str, tuple[str, str]] = {
     "missing.target_of_other_pass": ("the target is the other pass's", "目标属于另一轮次"),
     "missing.pass_not_measured": ("this pass was not measured to its end", "该轮次未完成测量"),
     "missing.counters_absent": ("the server does not publish these counters", "服务端未提供该计数器"),
+    "missing.counters_unread_before": (
+        "the metrics page could not be read when the pass began",
+        "轮次开始时无法读取 Metrics 页面",
+    ),
+    "missing.counters_unread_after": (
+        "the metrics page could not be read when the pass had ended",
+        "轮次结束时无法读取 Metrics 页面",
+    ),
     "missing.counters_reset": ("the counters began anew during the pass", "测量期间计数器被重置"),
     "missing.counters_in_blocks": (
         "the server counts blocks, not tokens; the ratio holds, the token figures do not exist",
@@ -205,6 +213,11 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.prompt_tokens": ("Prompt tokens", "Prompt Token 数不一致"),
     "code.counters": ("Counters", "计数器"),
     "code.counters_incomplete": ("Counters incomplete", "计数器不完整"),
+    "code.counters_absent": ("Counters absent", "计数器缺失"),
+    "code.usage_absent": ("No usage", "无 Usage"),
+    "code.usage_malformed": ("Malformed usage", "Usage 格式错误"),
+    "code.cached_above_prompt": ("More cached tokens than prompt", "缓存 Token 多于 Prompt"),
+    "code.output_tokens": ("Answers of another length", "输出长度不符"),
     "code.counters_reset": ("Counters reset", "计数器被重置"),
     "code.server_restarted": ("Server restarted", "服务端重启"),
     "code.metrics_missing": ("Metrics of an instance missing", "实例指标缺失"),

@@ -56,7 +56,8 @@ def performance() -> dict[str, str | Schema]:
         "counts_by_status": mapping("nat"),
         **fields("num?", "success_rate timeout_rate duration_s"),
         **{name: nullable(spread) for name in ("ttft_s", "tpot_s", "e2e_s")},
-        **fields("nat", "input_tokens output_tokens"),
+        "input_tokens": "nat",
+        "output_tokens": "nat?",
         **fields("num?", "request_throughput input_token_throughput output_token_throughput qps_sent"),
         **{name: nullable(spread) for name in ("gate_wait_s", "lag_s")},
         "gate_broken": told("Requests that were sent although nothing covered them. Unit: requests.", "nat"),
@@ -107,7 +108,11 @@ def prefix_cache_metrics() -> Schema:
         }
     )
     client = obj(
-        {**fields("nat", "requests_ok prompt_tokens"), "cached_tokens": "nat?", "answers_with_cached_tokens": "nat"}
+        {
+            "requests_ok": "nat",
+            **fields("nat?", "prompt_tokens cached_tokens"),
+            "answers_with_cached_tokens": "nat",
+        }
     )
     entry = obj(
         {

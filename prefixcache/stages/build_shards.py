@@ -87,7 +87,7 @@ def build_shard(
         table = request_table(config, frame, _prompts(opened, frame), total, mended)
     path = _file_of(part)
     write_table(root / path, table)
-    return Artifact.of("shard", root, [path], len(frame))
+    return Artifact.of("shard", root, [path], len(frame), int(frame["input_len"].sum()))
 
 
 _BOUNDS: dict[tuple[str, str, int], NDArray[np.int64]] = {}

@@ -43,7 +43,7 @@ def hash_blocks(root: Path, job: Job, frame: Artifact, shard: Artifact) -> Artif
     found, stored = shard_keys(rules, prompts)
     files = [*found.save(stem), *_save_keys(stem, rules.matching, prompts, stored)]
     names = [file.relative_to(root).as_posix() for file in files]
-    return Artifact.of("keys", root, names, len(prompts.ends))
+    return Artifact.of("keys", root, names, len(prompts.ends), len(prompts.ids))
 
 
 def collision_rules(job: Job, head: int) -> CollisionRules:

@@ -20,9 +20,14 @@ _OURS = re.compile(
     r"data\.jsonl|request_metadata\.jsonl|warmup\.jsonl|tokenizer\.json|shards/(requests-\d+|warmup)\.parquet"
 )
 _WORK = re.compile(
-    r"lock|written\.json|(frame|plan|certificate|collisions)\.json|(masters|corpus|keys|pieces|seams)/[\w.-]+|corpus/\d+/[\w.-]+"
+    r"lock|written\.json|(frame|plan|certificate|collisions|uploaded)\.json|(masters|corpus|keys|pieces|seams)/[\w.-]+|corpus/\d+/[\w.-]+"
     r"|(lengths|plan|plan_warmup|simulated_hits|colliding)\.parquet"
 )
+
+
+def is_ours(name: str) -> bool:
+    """A name that a file of a dataset can have."""
+    return _OURS.fullmatch(name) is not None
 
 
 def written(root: Path) -> set[str]:
@@ -36,7 +41,7 @@ def written(root: Path) -> set[str]:
     except (OSError, ValueError):
         recorded = ()
     names = [*listed, *(recorded if isinstance(recorded, list) else ())]
-    return {name for name in names if isinstance(name, str) and _OURS.fullmatch(name)}
+    return {name for name in names if isinstance(name, str) and is_ours(name)}
 
 
 def take_over(root: Path, coming: Iterable[str]) -> None:

@@ -26,7 +26,7 @@ def pool_size(workers: int, calls: int) -> int:
     return 1 if calls <= 2 else min(workers, calls)
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """A worker whose parent was killed ends too, so that kill -9 leaves no orphans."""
 
     def watch() -> None:
@@ -48,7 +48,7 @@ class WorkerPool:
             self._pool = ProcessPoolExecutor(
                 workers,
                 mp_context=multiprocessing.get_context("spawn"),
-                initializer=_end_with_parent,
+                initializer=end_with_parent,
                 initargs=(os.getpid(),),
             )
 

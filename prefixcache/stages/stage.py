@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +13,7 @@ import orjson
 from prefixcache.artifact import Artifact
 from prefixcache.stages.job import Job
 from prefixcache.stages.pool import pool_size, worker_pool
+from prefixcache.stages.progress import Meter
 
 
 @dataclass(frozen=True)
@@ -61,36 +61,16 @@ class InProcess:
         self.workers = workers
 
     def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
-        tell(stage.name, 0, 1)
+        meter = Meter(stage.name, 1)
         artifact = stage.run(root, job, *inputs)
-        tell(stage.name, 1, 1)
+        meter.finished(artifact)
         return artifact
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
         artifacts: list[Artifact] = []
-        tell(stage.name, 0, len(inputs))
+        meter = Meter(stage.name, len(inputs))
         with worker_pool(pool_size(self.workers, len(inputs))) as pool:
             for artifact in pool.map(stage.run, [(root, job, *values) for values in inputs]):
                 artifacts.append(artifact)
-                tell(stage.name, len(artifacts), len(inputs))
+                meter.finished(artifact)
         return artifacts
-
-
-Observer = Callable[[str, int, int], None]
-_observers: list[Observer] = []
-
-
-@contextmanager
-def observing(observer: Observer) -> Iterator[None]:
-    """Call ``observer(stage name, done, total)`` for every stage that runs inside this block."""
-    _observers.append(observer)
-    try:
-        yield
-    finally:
-        _observers.remove(observer)
-
-
-def tell(stage: str, done: int, total: int) -> None:
-    """Report progress to whoever observes."""
-    for observer in _observers:
-        observer(stage, done, total)

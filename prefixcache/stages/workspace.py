@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.files import read_json
+from prefixcache.locks import FolderLock
+from prefixcache.storage.address import refuse_lost_address
 
 WORK = ".work"
 LOCK = f"{WORK}/lock"
@@ -23,6 +24,7 @@ def output_folder(output: Path | str) -> Path:
     """
     if isinstance(output, str) and not output.strip():
         raise InputError("no folder is named", field="output", remedy="name a folder, or `.` for the current one.")
+    refuse_lost_address(Path(output), "output")
     root = Path(output).expanduser().resolve()
     for path in (root, *root.parents):
         if path.exists() and not path.is_dir():
@@ -40,21 +42,17 @@ def exclusive(root: Path) -> Iterator[None]:
         EnvironmentFailure: another process is making a dataset in this folder.
     """
     _refuse_foreign(root)
-    path = root / LOCK
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise EnvironmentFailure(
-                f"another process is making a dataset in {root.name}",
-                field="--output",
-                remedy="wait for it, or name another folder.",
-            ) from None
-        except OSError:
-            pass  # a file system without locks: the user is trusted not to start two
+    refused = EnvironmentFailure(
+        f"another process is making a dataset in {root.name}",
+        field="--output",
+        remedy="wait for it, or name another folder.",
+    )
+    lock = FolderLock(root / LOCK, refused)
+    try:
         _sweep(root)
         yield
+    finally:
+        lock.release()
 
 
 def _refuse_foreign(root: Path) -> None:

@@ -81,7 +81,12 @@ def test_a_missing_endpoint_makes_the_sum_partial(lost: str) -> None:
     assert found.total.hit_rate == 0.5
     assert "partial" in found.total.counters[Quantity.HITS].flags
     assert found.endpoints[1].status == "missing"
-    assert found.endpoints[1].total.counters[Quantity.HITS].delta is None
+    lost_part = found.endpoints[1].total.counters[Quantity.HITS]
+    assert (lost_part.delta, lost_part.flags) == (None, ("absent", f"page_unread_{lost}"))
+    assert f"page_unread_{lost}" not in found.total.counters[Quantity.HITS].flags, "a part is known"
+    alone = Snapshot({}, {"a": "no answer"})
+    found = vllm(alone, whole) if lost == "before" else vllm(whole, alone)
+    assert f"page_unread_{lost}" in found.total.counters[Quantity.HITS].flags
 
 
 def test_an_absent_metric_is_null_not_zero() -> None:

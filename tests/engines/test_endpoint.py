@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from prefixcache.engines.endpoint import metrics_location, parse_endpoint, redact, url_secrets
@@ -40,6 +42,32 @@ def test_what_is_no_address_is_refused_without_repeating_credentials(url: str) -
     with pytest.raises(InputError, match="is not an http") as caught:
         parse_endpoint(url)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("http://secret..b:1", "1 to 63 characters"),
+        ("http://.:1", "1 to 63 characters"),
+        (f"http://{'secret' * 11}:1", "1 to 63 characters"),
+        (f"http://h/{'secret' * 20_000}", "120,009 characters, 4,096 at most"),
+        ("http://h/secret\ud800", "no URL can carry"),
+        ("http://h/secret\x01", "no URL can carry"),
+        ("http://secret name/", "no host name"),
+        ("http://secret:0", "is not an http"),
+        ("http://[secret", "is not an http"),
+    ],
+)
+@pytest.mark.parametrize("read", [parse_endpoint, metrics_location])
+def test_what_cannot_be_asked_is_refused_and_not_quoted(url: str, text: str, read: Callable[[str], object]) -> None:
+    with pytest.raises(InputError, match=text) as caught:
+        read(url)
+    assert "secret" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("url", ["http://[::1]:80", "http://my_host:80", "http://h.:80", "http://ü.de:80"])
+def test_unusual_hosts_that_can_be_asked(url: str) -> None:
+    assert parse_endpoint(url).base == url
 
 
 @pytest.mark.parametrize(

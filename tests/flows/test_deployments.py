@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,31 @@ def test_a_worker_runs_a_deployment(prefect: None, tmp_path: Path) -> None:
     found = check_dataset(output)
     assert found["intact"]
     assert found["dataset_id"] == "deployed"
+    name, lines = flow_run_and_logs()
+    assert name == "deployed"
+    categories = {line.name for line in lines if line.name.startswith("prefixcache.")}
+    assert categories == {
+        f"prefixcache.{name}" for name in ("config", "lengths", "planning", "collisions", "simulation")
+    }
+    assert any("dataset deployed: PASS" in line.message for line in lines), "what a stage found stands in the UI"
+
+
+def flow_run_and_logs() -> tuple[str, list[Any]]:
+    """The last flow run of a deployment: its name, and its log lines once they have all arrived."""
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import LogFilter, LogFilterFlowRunId
+    from prefect.client.schemas.sorting import FlowRunSort
+
+    with get_client(sync_client=True) as client:
+        runs = client.read_flow_runs(sort=FlowRunSort.START_TIME_DESC)
+        run = next(run for run in runs if run.deployment_id is not None)
+        wanted = LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id]))
+        deadline = time.monotonic() + 30
+        while True:
+            lines = client.read_logs(log_filter=wanted)
+            if any("Finished in state" in line.message for line in lines) or time.monotonic() > deadline:
+                return run.name, lines
+            time.sleep(0.2)
 
 
 def test_the_form_knows_every_configuration_key(prefect: None) -> None:

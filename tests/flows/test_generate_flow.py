@@ -13,7 +13,7 @@ from prefixcache.stages import build_shards
 from tests.support.datasets import config_of, digest_of, made
 
 pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("prefect")]
-STAGES = 10
+STAGES = 11
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def run_flow(output: Path, **changes: Any) -> tuple[Any, dict[str, list[str]]]:
             time.sleep(0.1)
     names: dict[str, list[str]] = {}
     for run in runs:
-        names.setdefault(run.name.rsplit("-", 1)[0], []).append(run.state_name or "")
+        names.setdefault(run.name.split(" ")[0], []).append(run.state_name or "")
     return state.result(raise_on_failure=False), names
 
 

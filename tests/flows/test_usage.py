@@ -35,6 +35,12 @@ def call(*arguments: str | Path, **options: Any) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
 
 
+@pytest.mark.parametrize("name", [None, *COMMANDS])
+def test_the_short_form_of_help(name: str | None) -> None:
+    command = [name] if name else []
+    assert call(*command, "-h").stdout == call(*command, "--help").stdout != ""
+
+
 def error_of(result: Result, exit_code: int = 2) -> dict[str, Any]:
     """Stdout is exactly one JSON object that tells the error which stderr tells too."""
     assert result.exit_code == exit_code, result.output

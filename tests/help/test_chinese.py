@@ -8,6 +8,7 @@ import pytest
 
 from prefixcache.errors import InputError
 from prefixcache.help.chinese import FORMS, chinese_of
+from prefixcache.help.chinese_run import RUN_FORMS
 from prefixcache.help.messages import error_text, finding_of
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -55,7 +56,7 @@ def test_known_forms_keep_names_and_figures(text: str) -> None:
 
 def test_every_template_uses_every_group() -> None:
     """A figure of the English sentence that the Chinese one dropped would be lost; reasons are the exception."""
-    for pattern, template in FORMS:
+    for pattern, template in (*FORMS, *RUN_FORMS):
         groups = re.compile(pattern).groups
         assert set(re.findall(r"\{(\d)\}", template)) == {str(n) for n in range(groups)}, pattern
 

@@ -36,6 +36,9 @@ class FakeServer:
     cached: Callable[[int], int | None] = lambda number: 0
     counted_hits: Callable[[int], int] = lambda number: 0
     extra_prompt_tokens: int = 0
+    usage: Callable[[int, dict[str, Any]], dict[str, Any] | None] = lambda number, usage: usage
+    page: Callable[[str], str] = lambda text: text  # the metrics page as it is sent
+    models: Any = None  # the answer of /v1/models, else one model
     url: str = ""
     echo: str = ""  # the last request as a text: its address and its headers
     seen: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
@@ -98,12 +101,13 @@ class FakeServer:
         if path == "/metrics" and self.metrics != "absent":
             html = self.metrics == "html"
             return await _send(
-                writer, 200, "<html></html>" if html else self._page(), "text/html" if html else "text/plain"
+                writer, 200, "<html></html>" if html else self.page(self._page()), "text/html" if html else "text/plain"
             )
         if path == "/flush_cache" and self.metrics == "sglang":
             return await _send(writer, 200, "Cache flushed.")
         if path == "/v1/models":
-            return await _json(writer, {"data": [{"id": "fake", "max_model_len": self.max_model_len}]})
+            known = {"data": [{"id": "fake", "max_model_len": self.max_model_len}]}
+            return await _json(writer, known if self.models is None else self.models)
         if path == "/server_info":
             return await _json(writer, {"engine": self.engine})
         if path == "/tokenize" and self.tokenize != "absent":
@@ -162,7 +166,12 @@ class FakeServer:
         cached = self.cached(number)
         if cached is not None:
             usage["prompt_tokens_details"] = {"cached_tokens": cached}
-        await _event(writer, {"choices": [], "usage": usage})
+        if how == "error_named":
+            await _event(writer, {"message": "the engine died", "code": 500}, b"error")
+        if how == "choices_text":
+            await _event(writer, {"choices": "abc"})
+        stated = self.usage(number, usage)
+        await _event(writer, {"choices": []} | ({} if stated is None else {"usage": stated}))
         writer.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
         await writer.drain()
         return True
@@ -199,8 +208,8 @@ async def _json(writer: asyncio.StreamWriter, value: Any, status: int = 200) -> 
     return await _send(writer, status, json.dumps(value))
 
 
-async def _event(writer: asyncio.StreamWriter, value: Any) -> None:
-    data = f"data: {json.dumps(value)}\n\n".encode()
+async def _event(writer: asyncio.StreamWriter, value: Any, name: bytes = b"") -> None:
+    data = (b"event: " + name + b"\n" if name else b"") + f"data: {json.dumps(value)}\n\n".encode()
     writer.write(b"%x\r\n%s\r\n" % (len(data), data))
     await writer.drain()
 

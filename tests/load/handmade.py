@@ -9,6 +9,7 @@ from typing import Any
 
 from prefixcache.dataset.manifest import dataset_digest, order_digest
 from prefixcache.files import read_json, sha256_file, write_json, write_jsonl
+from tests.load.papers import papers_of
 
 BLOCK = 16
 FIRST_ID = 1000
@@ -77,41 +78,57 @@ def make_dataset(
     write_jsonl(directory / "request_metadata.jsonl", metadata)
     if mode in ("warmup", "hot", "compare"):
         _write_warmup(directory, warm, masters, routed, salt)
-    proof = {"validation_status": "PASS", "reason": None, "certificate": {"holds": True}}
-    write_json(directory / "validation_report.json", {"dataset_id": directory.name, **proof})
-    total = sum(r["input_len"] for r in metadata)
-    write_json(
-        directory / "manifest.json",
-        {
-            "dataset_id": directory.name,
-            "block_size": block_size,
-            "request_count": len(wishes),
-            "execution_mode": mode,
-            "tokenizer": {"name": "numbers", "embedded": embedded, "sha256": "0" * 64},
-            "routing": {"cache_scope": "dp_local" if routed else "global", **(routing or {})},
-            "execution": {
-                "mode": mode,
-                "warmup_rounds": 1,
-                "concurrency": 1,
-                "gating": "watermark",
-                **(execution or {}),
-            },
-            "passes": [],
-            "order_digest": order_digest(r["request_id"] for r in metadata),
-            "prompt": {"format": "completion", "form": "text" if text else "ids"},
-            "input_tokens": total,
-        },
-    )
+    facts = _facts(directory.name, mode, block_size, metadata, list(masters), max(w.domain for w in wishes) + 1)
+    size = (routing or {}).get("dp_size", 1)
+    scope = "dp_local" if routed else "global"
+    routes = {"cache_scope": scope, "dp_size": size, "cache_domains": size, "policy": "bound"}
+    run = {"mode": mode, "warmup_rounds": 1, "concurrency": 1, "gating": "watermark"}
+    own = {
+        "tokenizer": {"name": "numbers", "embedded": embedded, "sha256": "0" * 64, "head": [], "tail": []},
+        "routing": routes | (routing or {}),
+        "execution": run | (execution or {}),
+    }
+    report, manifest = papers_of(facts, own, "text" if text else "ids")
+    write_json(directory / "validation_report.json", report)
+    write_json(directory / "manifest.json", manifest)
     return sign(directory)
 
 
 def sign(directory: Path, **changes: Any) -> Path:
     """Write the digests of the files as they are into the manifest; ``changes``: other keys of it."""
     names = [p.name for p in sorted(directory.iterdir()) if p.is_file() and p.name != "manifest.json"]
-    files = {name: {"sha256": sha256_file(directory / name)} for name in names}
+    files = {
+        name: {"sha256": sha256_file(path := directory / name), "bytes": path.stat().st_size, "rows": 1}
+        for name in names
+    }
     manifest = {**read_json(directory / "manifest.json"), "files": files, "dataset_digest": dataset_digest(files)}
     write_json(directory / "manifest.json", manifest | changes)
     return directory
+
+
+def _facts(
+    name: str, mode: str, block: int, metadata: list[dict[str, Any]], groups: list[str], domains: int
+) -> dict[str, Any]:
+    """What manifest and report both state."""
+    tokens = sum(row["input_len"] for row in metadata)
+    passes = {"compare": ["cold", "hot"], "warmup": ["hot"], "hot": ["hot"], "replay": ["replay"]}.get(mode, ["cold"])
+    stated = []
+    for one in passes:
+        hits = sum(row.get(f"expected_hit_len_{one}", row["expected_hit_len"]) for row in metadata)
+        figures = {"expected_hit_tokens": hits, "designed_hit_ratio": hits / tokens}
+        stated.append({"name": one, "input_tokens": tokens, **figures})
+    return {
+        "dataset_id": name,
+        "execution_mode": mode,
+        "block_size": block,
+        "request_count": len(metadata),
+        "input_tokens": tokens,
+        "output_tokens": sum(row["output_len"] for row in metadata),
+        "passes": stated,
+        "group_ids": groups,
+        "domain_count": domains,
+        "order_digest": order_digest(row["request_id"] for row in metadata),
+    }
 
 
 def expected_hits(directory: Path, name: str) -> int:

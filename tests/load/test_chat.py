@@ -39,7 +39,12 @@ def test_the_opening_chunk_is_not_the_first_token() -> None:
     with FakeServer(role_pause=0.3, cached=lambda n: 5) as server:
         outcome = talk(server.url, calls)
         [(_, body)] = server.requests("/v1/chat/completions")
-    assert (outcome.status, outcome.prompt_tokens, outcome.completion_tokens, outcome.cached_tokens) == ("ok", 11, 3, 5)
+    assert (
+        outcome.status,
+        outcome.usage.prompt_tokens,
+        outcome.usage.completion_tokens,
+        outcome.usage.cached_tokens,
+    ) == ("ok", 11, 3, 5)
     assert outcome.first_byte is not None and outcome.first_token is not None
     assert outcome.first_token - outcome.first_byte > 0.25
     assert calls == [1]

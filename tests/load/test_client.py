@@ -36,7 +36,7 @@ def test_a_good_stream_is_timed_and_counted() -> None:
         outcome = complete(server.url, first=lambda: calls.append(1))
         [(headers, body)] = server.requests("/v1/completions")
     assert (outcome.status, outcome.error, outcome.http_status) == ("ok", None, 200)
-    assert (outcome.prompt_tokens, outcome.completion_tokens, outcome.cached_tokens) == (9, 4, 5)
+    assert (outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.usage.cached_tokens) == (9, 4, 5)
     assert outcome.sent and outcome.first_byte and outcome.first_token and outcome.last_token
     assert outcome.sent < outcome.first_byte <= outcome.first_token
     assert outcome.last_token - outcome.first_token > 0.12  # three pauses of 50 ms
@@ -63,9 +63,9 @@ def test_ids_are_sent_as_ids() -> None:
 
 def test_usage_without_cached_tokens_is_none_not_zero() -> None:
     with FakeServer(cached=lambda n: None) as server:
-        assert complete(server.url).cached_tokens is None
+        assert complete(server.url).usage.cached_tokens is None
     with FakeServer(cached=lambda n: 0) as server:
-        assert complete(server.url).cached_tokens == 0
+        assert complete(server.url).usage.cached_tokens == 0
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,8 @@ def test_usage_without_cached_tokens_is_none_not_zero() -> None:
         ("rst", "stream_error", 200, "Client"),
         ("cut", "stream_error", 200, "before the answer was finished"),
         ("error_event", "stream_error", 200, "the engine died"),
+        ("error_named", "stream_error", 200, "the engine died"),
+        ("choices_text", "stream_error", 200, "the answer is not as the API says: `choices` is no list"),
     ],
 )
 def test_failures_are_outcomes(behaviour: str, status: str, http_status: int | None, text: str) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from flows.cli import app
 from prefixcache.errors import InputError
 from prefixcache.load.gate import GATINGS, Gating
 from prefixcache.load.options import RunOptions
@@ -136,18 +138,12 @@ def test_text_prompts_are_checked_and_sent(engine: EngineProcess, tmp_path: Path
     words = httpx.post(
         f"{engine.url}/tokenize", json={"prompt": " the house and the garden" * 40, "add_special_tokens": False}
     ).json()["tokens"]
-    dataset = make_dataset(tmp_path / "set", [Wish("a", 0)] * 2)
+    hit = (len(words) - 1) // BLOCK * BLOCK
+    dataset = make_dataset(tmp_path / "set", [Wish("a", hit, len(words) - hit)] * 2)
     lines = [json.loads(line) for line in (dataset / "data.jsonl").read_text().splitlines()]
-    text = " the house and the garden" * 40
-    count = len(words)
     for line in lines:
-        line |= {"prompt": text, "prompt_token_ids": words}
+        line |= {"prompt": " the house and the garden" * 40, "prompt_token_ids": words}
     (dataset / "data.jsonl").write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
-    metadata = [json.loads(line) for line in (dataset / "request_metadata.jsonl").read_text().splitlines()]
-    hit = (count - 1) // BLOCK * BLOCK
-    for n, line in enumerate(metadata):
-        line |= {"input_len": count, "planned_prefix_len": hit, "expected_hit_len": hit * n}
-    (dataset / "request_metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in metadata))
     sign(dataset)
     summary = run_benchmark(dataset, tmp_path / "run", RunOptions(urls=(engine.url,), poll_interval=0.05))
     assert summary.passes[0]["measured_hit_tokens"] == hit
@@ -176,6 +172,22 @@ def test_dry_run_states_tokens_time_and_kv(engine: EngineProcess, tmp_path: Path
     assert "stated by" in facts["estimated_time"]["assumption"]
     unknown = dry_run(dataset, options("http://127.0.0.1:9"))["estimated_time"]
     assert unknown["seconds"] is None
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "time: client and server overhead only (prefill and decode take no time, stated by {url})"),
+        ("zh", "预计用时：仅客户端与服务端自身开销（Prefill 与 Decode 不耗时，由 {url} 给出）"),
+    ],
+)
+def test_a_dry_run_against_an_engine_without_simulated_compute(
+    ranks: EngineProcess, tmp_path: Path, language: str, line: str
+) -> None:
+    dataset = make_dataset(tmp_path / "set", [Wish("a", 32, 32, output=16), Wish("a", 32, 32, output=16)])
+    arguments = ["run", "-d", str(dataset), "-u", ranks.url, "--dry-run", "--lang", language]
+    printed = CliRunner().invoke(app, arguments)
+    assert line.format(url=ranks.url) in printed.stdout.splitlines()
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])

@@ -135,6 +135,25 @@ def test_a_server_that_is_restarted_during_the_run(dataset: Path, tmp_path: Path
     assert (cache["status"], cache["endpoints"][0]["restarted"]) == ("reset_detected", True)
 
 
+@pytest.mark.engine
+def test_a_server_that_dies_during_the_run(dataset: Path, tmp_path: Path) -> None:
+    """Why there is no ratio is said as it is: the counters were there, and cannot be read any more."""
+    with served() as (child, url):
+
+        def kill(step: Progress) -> None:
+            if step.phase == "measured" and step.done == 3:
+                os.kill(child.pid, signal.SIGKILL)
+                child.wait()
+
+        run_benchmark(dataset, tmp_path / "run", options(url), kill)
+    report = build_prefix_cache_report(tmp_path / "run", "zh")
+    assert report["passes"][0]["missing"]["actual_hit_rate"] == "counters_unread_after"
+    told = {w["code"]: w["message"] for w in run_json(tmp_path / "run")["warnings"]}
+    assert told["not_idle"] == f"there is no connection to {url} after the pass"
+    assert told["metrics"] == f"the metrics page of {url} cannot be read (connection refused)"
+    assert told["metrics_missing"].startswith(f"{url} gave no metrics when it had ended, so")
+
+
 def test_part_of_the_requests_failed(dataset: Path, tmp_path: Path) -> None:
     with FakeServer(behave=lambda n, p: "http_500" if n in (1, 4) else "ok") as server:
         summary = run_benchmark(dataset, tmp_path / "run", options(server.url))

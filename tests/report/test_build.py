@@ -221,10 +221,15 @@ def test_every_incomplete_pass_is_named(tmp_path: Path) -> None:
 
 
 def test_warnings_of_the_run_are_handed_on(tmp_path: Path) -> None:
-    run = {"warnings": [{"code": "not_idle", "message": "the server was not idle", "pass": "cold"}]}
-    [warning] = built(tmp_path, run=run)["warnings"]
-    assert warning["text_zh"] == "服务端不空闲：the server was not idle"
-    assert (warning["pass"], warning["source"]) == ("cold", "run")
+    messages = ("the server was not idle within 60 s after the pass", "the moon is full")
+    run = {"warnings": [{"code": "not_idle", "message": text, "pass": "cold"} for text in messages]}
+    first, second = built(tmp_path, run=run)["warnings"]
+    assert first["text_zh"] == "服务端不空闲：服务端在 60 s 内未空闲（轮次结束后）"
+    assert second["text_zh"] == "服务端不空闲：the moon is full"
+    assert (first["pass"], first["source"]) == ("cold", "run")
+    build_prefix_cache_report(tmp_path, "zh")
+    page = (tmp_path / "report" / "prefix_cache_report.html").read_text()
+    assert "<b>服务端不空闲 · 冷缓存</b>服务端在 60 s 内未空闲（轮次结束后）</li>" in page
 
 
 def test_a_manifest_that_claims_other_hits_is_not_believed(tmp_path: Path) -> None:

@@ -190,3 +190,48 @@ def test_many_groups_are_cut_and_counted(tmp_path: Path) -> None:
     text = page(tmp_path, *(Ask(f"g{n}", hit=0) for n in range(230))).text
     assert "… and 30 more rows in the JSON report." in text
     assert "The 8 largest of 230 lanes are drawn." not in text, "no watermark rises here"
+
+
+def test_every_card_names_the_pass_that_it_tells_of(tmp_path: Path) -> None:
+    asks = (Ask(hit=0, hot_hit=64), Ask(hit=32, hot_hit=64))
+    page(tmp_path, *asks, mode="compare", target=0.16)
+    html = (tmp_path / "report" / "prefix_cache_report.html").read_text()
+    cards = html[html.index('<dl class="steps">') : html.index("</dl>", html.index('<dl class="steps">'))]
+    assert cards.count('<span class="tag">cold</span>') == 3
+    page(tmp_path / "one")
+    assert '<span class="tag">cold' not in (tmp_path / "one" / "report" / "prefix_cache_report.html").read_text()
+
+
+def test_constant_values_have_axes_from_zero_or_a_sentence(tmp_path: Path) -> None:
+    make_run(tmp_path, FOUR)
+    rows = [json.loads(row) for row in (tmp_path / "runtime" / "request_results.jsonl").read_text().splitlines()]
+    constant = [row | {"tpot_s": 0.0, "e2e_s": 0.25} for row in rows]
+    (tmp_path / "runtime" / "request_results.jsonl").write_text("\n".join(map(json.dumps, constant)))
+    samples = (tmp_path / "runtime" / "metrics_samples.jsonl").read_text().splitlines()
+    idle = [json.dumps(json.loads(row) | {"kv_usage": 0.0}) for row in samples]
+    (tmp_path / "runtime" / "metrics_samples.jsonl").write_text("\n".join(idle))
+    build_prefix_cache_report(tmp_path, "zh")
+    found = Page((tmp_path / "report" / "prefix_cache_report.html").read_text())
+    axes = found.figures()["cdf"]["layout"]
+    assert (axes["xaxis2"]["range"], axes["xaxis3"]["range"]) == ([-0.03, 1], [-15, 500])
+    assert "kv" not in found.figures()
+    assert "全部 5 个样本的 KV Cache 使用率均为 0 %" in found.text
+
+
+def test_what_is_needed_to_repeat_a_run_is_readable(tmp_path: Path) -> None:
+    sampling = {"temperature": 0, "ignore_eos": True, "min_tokens": "max_tokens"}
+    server = {"endpoint": "http://server:1", "block_size": 16, "num_gpu_blocks": 99999}
+    server["kv_cache_tokens_per_engine"] = 1599984
+    run = {"servers": [server], "options": {"concurrency": 1024, "gating": "none", "send": "ids", "sampling": sampling}}
+    text = page(tmp_path, run=run).text
+    assert "16 / 99,999 / 1,599,984" in text
+    assert "1,024 / none / ids" in text
+    assert "temperature = 0, end of text ignored (ignore_eos), output of exactly the planned length" in text
+    assert "True" not in text
+
+
+def test_a_lane_of_several_caches_is_named_in_words(tmp_path: Path) -> None:
+    asks = tuple(Ask(hit=hit, domain=domain) for domain in (0, 1) for hit in (0, 48, 64))
+    for language, words in (("en", "math · domain 1"), ("zh", "math · 缓存域 1")):
+        figures = page(tmp_path / language, *asks, language=language).figures()
+        assert words in [line["name"] for line in figures["staircase"]["data"]]

@@ -13,9 +13,10 @@ import pytest
 from prefixcache.dataset.check import check_dataset
 from prefixcache.errors import EnvironmentFailure, InputError, VerdictError
 from prefixcache.files import read_json, read_jsonl
-from prefixcache.pipeline import generate_prefix_cache_dataset
+from prefixcache.pipeline import STAGES, generate_prefix_cache_dataset
 from prefixcache.stages import build_shards
-from prefixcache.stages.stage import InProcess, observing
+from prefixcache.stages.progress import Progress, observing
+from prefixcache.stages.stage import InProcess
 from prefixcache.stages.workspace import exclusive
 from tests.support.datasets import config_of, digest_of, made
 
@@ -246,22 +247,22 @@ def test_fields_choose_and_marks_are_removed(tmp_path: Path) -> None:
         made(tmp_path / "bad", suffix={"source": "gsm8k", "path": str(source), "fields": ["reply"]})
 
 
-def test_progress_is_told_per_stage(tmp_path: Path) -> None:
-    seen: list[tuple[str, int, int]] = []
-    with observing(lambda *event: seen.append(event)):
-        generate_prefix_cache_dataset(config_of(request_count=5), tmp_path, InProcess(2))
-    assert {name for name, done, total in seen if done == total} == {
-        "probe_tokenizer",
-        "plan_lengths",
-        "plan_prefixes",
-        "tokenize_sources",
-        "build_masters",
-        "build_shards",
-        "check_collisions",
-        "simulate",
-        "validate",
-        "publish",
-    }
+def test_progress_is_told_per_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_shards, "SHARD_TOKENS", 600)
+    seen: list[Progress] = []
+    with observing(seen.append):
+        result = generate_prefix_cache_dataset(config_of(request_count=12, input_length=200), tmp_path, InProcess(1))
+    assert {state.stage for state in seen if state.done == state.total} == {stage.name for stage in STAGES}
+    for name in ("build_shards", "hash_blocks"):
+        states = [state for state in seen if state.stage == name]
+        assert [state.done for state in states] == list(range(states[0].total + 1))
+        assert (states[-1].requests, states[-1].tokens) == (12, result.report["input_tokens"])
+    middle = next(state for state in seen if state.stage == "build_shards" and state.done == 2)
+    assert middle.text.startswith(f"2/{middle.total} shards, ")
+    assert middle.text.endswith(" s to go")
+    assert Progress("build_shards", 3, 10, 600, 3_000_000, 1.5).text == (
+        "3/10 shards, 400 requests/s, 2.0 M tokens/s, 4 s to go"
+    )
 
 
 def test_a_refused_target_leaves_nothing_but_the_report(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from prefixcache.errors import EnvironmentFailure
 from prefixcache.files import read_json, read_jsonl
+from prefixcache.help.messages import error_text
 from prefixcache.logs import CATEGORIES
 from prefixcache.stages.record import PARTIAL_MANIFEST
 from tests.support.datasets import made
@@ -20,8 +21,9 @@ def test_context_of_a_failure_is_kept(tmp_path: Path) -> None:
     source = tmp_path / "train.jsonl"
     source.write_text(TINY)
     out = tmp_path / "out"
-    with pytest.raises(EnvironmentFailure):
+    with pytest.raises(EnvironmentFailure, match=r"partial_manifest\.json in the dataset's folder") as caught:
         made(out, suffix={"source": "gsm8k", "path": str(source)})
+    assert "见数据集目录中的 partial_manifest.json" in error_text(caught.value, "zh")
     partial = read_json(out / PARTIAL_MANIFEST)
     assert partial["status"] == "failed"
     assert partial["dataset_id"] == "small"

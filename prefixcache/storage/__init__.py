@@ -1,0 +1,1 @@
+"""Folders behind an address (S3 and whatever else fsspec reaches): files in and out, never credentials."""
