@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: env check test demo bench lock clean
+.PHONY: env check test demo bench bench-full lock clean
 
 env: $(STAMP)
 
@@ -33,8 +33,16 @@ check: env
 test: env
 	$(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadgroup
 
-bench: env   ## the README's figures
-	$(BIN)/python -m benchmarks.generation
+BENCH := outputs/benchmarks
+
+bench: env   ## the figures that take minutes
+	$(BIN)/python -m benchmarks.generation --runs 3
+
+bench-full: env   ## all figures and the peers' generators; prints the READMEs' tables. BENCH_PEERS: flags of benchmarks.peers
+	mkdir -p $(BENCH)
+	$(BIN)/python -m benchmarks.generation --full --runs 3 --json > $(BENCH)/generation.jsonl
+	$(BIN)/python -m benchmarks.peers $(BENCH_PEERS) --json > $(BENCH)/peers.jsonl
+	$(BIN)/python -m benchmarks.readme $(BENCH)/generation.jsonl $(BENCH)/peers.jsonl
 
 demo: env
 	$(BIN)/prefixcache demo

@@ -183,6 +183,7 @@ def _proven(report: dict[str, Any]) -> bool:
     return bool(
         report["certificate"]["holds"]
         and not report["audit"]["differing_prompts"]
+        and not report["audit"]["joints"]["differing_prompts"]
         and not refused(report["collisions"])
     )
 

@@ -21,6 +21,12 @@ from prefixcache.version import GENERATOR_VERSION
 from tasks.engines import Engine
 from tasks.stage_task import StageTask, stage_task
 
+WORKERS_SECONDS = 60.0
+"""How long a cluster may have no worker: without one, calls would wait for ever."""
+
+NO_WORKER = "look at the workers' logs; each needs this version of prefixcache and enough memory."
+NO_API = "set PREFECT_API_URL to a Prefect server that this machine and all workers reach; see docs/scaling.md."
+
 
 class Away:
     """A task runner that is started when the first call is sent to it, and ended by :meth:`close`.
@@ -75,7 +81,9 @@ class Away:
         if self._runner is None:
             try:
                 runner = self._stack.enter_context(self.engine.started(self.workers))
-                getattr(runner, "client", None)  # Dask connects when it is looked at
+                client = getattr(runner, "client", None)  # Dask connects when it is looked at
+                if client is not None:
+                    client.wait_for_workers(1, timeout=WORKERS_SECONDS)
             except PrefixCacheError:
                 raise
             except Exception as error:
@@ -104,7 +112,7 @@ class Away:
                 f"the workers of {self.engine.name} could not run it: {_first_line(error)}",
                 field="runner",
                 stage=stage.name,
-                remedy="look at the workers' logs; each needs this version of prefixcache and enough memory.",
+                remedy=NO_API if "reach API" in str(error) else NO_WORKER,
             ) from error
         if isinstance(value, Artifact):
             return value

@@ -9,9 +9,13 @@ import pytest
 
 from tests.support.prefect_home import throw_away_home
 
-# Before anything imports Prefect: its records go to a folder of this test run, and nothing is reported anywhere.
-if "PREFECT_HOME" not in os.environ:  # workers of pytest-xdist inherit it from the process that started them
+# Before anything imports Prefect: its records go to a folder of this test run, whatever the environment names. Nothing
+# is reported anywhere. Each worker of pytest-xdist has one of its own: two servers that start on one database lock it.
+worker = os.environ.get("PYTEST_XDIST_WORKER")
+if worker is None:
     os.environ["PREFECT_HOME"] = str(throw_away_home())
+else:
+    os.environ["PREFECT_HOME"] = str(Path(os.environ["PREFECT_HOME"]) / worker)
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

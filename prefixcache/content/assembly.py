@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.content.collisions.repair import REQUEST_MARK, Repairs, with_mark
+from prefixcache.content.corpus import Corpus
 from prefixcache.content.divergence import Alphabet, first_words, letters_of, sentences
 from prefixcache.content.framing import Framing
+from prefixcache.content.joints import (
+    Joint,
+    Side,
+    joint,
+    master_before,
+    source_before,
+    source_behind,
+    words_before,
+    words_behind,
+)
 from prefixcache.content.keys import ContentKeys
 from prefixcache.content.library import Library
 from prefixcache.content.masters import Masters
@@ -50,6 +62,7 @@ class Prompt:
     suffix_len: int
     samples: list[int] = field(default_factory=list)
     retries: int = 0
+    joints: list[Joint] = field(default_factory=list)
 
 
 class _Pen:
@@ -59,6 +72,7 @@ class _Pen:
         self.seams = seams
         self.ids: list[NDArray[np.int32]] = []
         self.text = [lead]
+        self.joints: list[Joint] = []
 
     def put(self, ids: NDArray[np.int32], text: bytes) -> None:
         self.ids.append(ids)
@@ -118,7 +132,7 @@ class Assembler:
             else:
                 samples = self._write_suffix(pen, words, *runs[i], int(rows.group[i]), keys[i])
             pen.put(tail, b"")
-            yield Prompt(np.concatenate(pen.ids), pen.joined(), planned, rest, samples, retry)
+            yield Prompt(np.concatenate(pen.ids), pen.joined(), planned, rest, samples, retry, pen.joints)
 
     def refuse_small_source(self, rows: Rows) -> None:
         """Would every suffix find its text? Asked for all prompts before any is built.
@@ -140,6 +154,8 @@ class Assembler:
         if prefix > len(self.framing.head):
             master = self.masters[group]
             pen.put(master.ids[:prefix], master.text[: master.cuts[prefix]])
+            if not self.alphabet.seams.ids_only and len(words):
+                pen.joints.append(joint(master_before(master, prefix), words_behind(self.alphabet.seams, words)))
             return words
         opening, word = self.alphabet.seams.opening, int(words[0])
         pen.put(np.array(self.framing.head, dtype=np.int32), b"")
@@ -151,7 +167,8 @@ class Assembler:
     ) -> list[int]:
         """Write words, fillers, separator, source text and closing word; returns the samples that are in it."""
         fill, pieces = int(runs.fill[place]), runs.pieces(place)
-        pen.words(np.concatenate([words, self._fillers(key, fill)]) if fill else words)
+        words = np.concatenate([words, self._fillers(key, fill)]) if fill else words
+        pen.words(words)
         if not pieces:
             return []
         samples: list[int] = []
@@ -160,9 +177,24 @@ class Assembler:
         for start, stop in pieces:
             pen.put(corpus.ids[start:stop], corpus.text_of(start, stop))
             samples += corpus.samples_in(start, stop)
-        if runs.close[place]:
-            pen.words(self._fillers(np.uint64(combine(key, -4)), 1))
+        closing = self._fillers(np.uint64(combine(key, -4)), 1) if runs.close[place] else words[:0]
+        if len(closing):
+            pen.words(closing)
+        if not (self.alphabet.seams.ids_only or corpus.free):
+            pen.joints += self._joints(corpus, words, pieces, closing)
         return samples
+
+    def _joints(self, corpus: Corpus, words: Array, pieces: list[tuple[int, int]], closing: Array) -> list[Joint]:
+        """Where a suffix is put together, and its end."""
+        seams = self.alphabet.seams
+        found = []
+        if len(words):  # else the opening stands before it, and all openings were probed
+            separator = Side(corpus.separator, corpus.separator_ids)
+            found.append(joint(words_before(seams, words), source_behind(corpus, *pieces[0]), separator))
+        for (start, stop), following in pairwise(pieces):
+            found.append(joint(source_before(corpus, start, stop), source_behind(corpus, *following)))
+        found.append(joint(source_before(corpus, *pieces[-1]), words_behind(seams, closing)))
+        return found
 
     def _branch_words(self, rows: Rows, at_root: NDArray[np.bool_]) -> tuple[Array, Array, NDArray[np.bool_]]:
         """First words, second words, and whose node is crowded."""

@@ -127,7 +127,11 @@ def validation_report() -> Schema:
         )
     )
     certificate = obj({"simulator": "str", **fields("nat", "hit_unit requests"), "holds": "bool", "passes": passes})
-    audit = obj({"method": "str", **fields("nat", "prompts tokens differing_prompts"), "first_differing": "str[]"})
+    joints = obj({**fields("nat", "seen encoded differing_prompts"), "first_differing": "str[]"})
+    audit = obj(
+        {"method": "str", **fields("nat", "prompts tokens differing_prompts"), "first_differing": "str[]"},
+        {"joints": joints},
+    )
     built: dict[str, str | Schema] = {
         "certificate": certificate,
         "collisions": shared.collisions(),

@@ -17,6 +17,7 @@ from prefixcache.content.audit import Audit, audit_prompts
 from prefixcache.content.framing import Framing, probe_framing
 from prefixcache.content.tokenizer import Tokenizer
 from prefixcache.dataset.shards import token_ids
+from prefixcache.files import read_json
 from prefixcache.stages.job import Job
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 
@@ -53,6 +54,18 @@ def audit_shards(root: Path, job: Job, shards: list[Artifact], tokens: int) -> d
         "tokens": audit.tokens,
         "differing_prompts": len(audit.differing),
         "first_differing": audit.differing[:20],
+    }
+
+
+def joints_of(root: Path, shards: list[Artifact]) -> dict[str, Any]:
+    """All joints of all prompts, which each shard's build has encoded again (:mod:`prefixcache.content.joints`)."""
+    told = [read_json(shard.path(root, ".json")) for shard in shards]
+    differing = [name for each in told for name in each["differing"]]
+    return {
+        "seen": sum(each["seen"] for each in told),
+        "encoded": sum(each["distinct"] for each in told),
+        "differing_prompts": len(differing),
+        "first_differing": differing[:20],
     }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from prefixcache.content.assembly import Assembler, Prompt
 from prefixcache.content.collisions.repair import Repairs
 from prefixcache.content.divergence import Alphabet
 from prefixcache.content.framing import Framing
+from prefixcache.content.joints import JointAudit
 from prefixcache.content.keys import ContentKeys
 from prefixcache.content.library import Library
 from prefixcache.content.masters import Masters
 from prefixcache.content.repair import verified_prompts
 from prefixcache.dataset.shards import request_table, warmup_table, write_table
-from prefixcache.files import read_json
+from prefixcache.files import read_json, write_json
 from prefixcache.stages.build_masters import rows_of
 from prefixcache.stages.construction import BY_REPAIR
 from prefixcache.stages.job import Job
@@ -32,10 +34,12 @@ from prefixcache.stages.marking import owners_of, with_markers
 from prefixcache.stages.probe_tokenizer import cached_tokenizer
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.tokenize_sources import read_seams
+from prefixcache.stages.workspace import WORK
 from prefixcache.tables import read_parquet, read_rows_between
 
 SHARD_TOKENS = 2_000_000  # bounds a worker's memory: about 100 MB of ids, text and Parquet buffers
 WARMUP = "warmup"
+JOINTS = f"{WORK}/joints"
 
 
 def shard_parts(root: Path, plan: Artifact) -> list[str]:
@@ -77,17 +81,40 @@ def build_shard(
     opened = replace(assembler, repairs=mended), backend
     if part == WARMUP:
         frame = read_parquet(plan.path(root, "plan_warmup.parquet"))
-        table = warmup_table(config, frame, _prompts(opened, frame))
+        prompts = _prompts(opened, frame)
+        table = warmup_table(config, frame, prompts)
     else:
         first, last, total = _bounds(root, plan, int(part))
         frame = read_rows_between(plan.path(root, "plan.parquet"), first, last)
         if hits is not None:
             taken = read_rows_between(hits.path(root, ".parquet"), first, last)
             frame = frame.with_columns(taken)
-        table = request_table(config, frame, _prompts(opened, frame), total, mended)
-    path = _file_of(part)
+        prompts = _prompts(opened, frame)
+        table = request_table(config, frame, prompts, total, mended)
+    path, joints = _file_of(part), f"{JOINTS}/{part}.json"
+    tokenizer = corpus.path(root, "tokenizer.json")
     write_table(root / path, table)
-    return Artifact.of("shard", root, [path], len(frame), int(frame["input_len"].sum()))
+    write_json(root / joints, _joints(tokenizer, corpus.content_hash, table["request_id"].to_pylist(), prompts))
+    return Artifact.of("shard", root, [path, joints], len(frame), int(frame["input_len"].sum()))
+
+
+def _joints(tokenizer: Path, content: str, names: list[str], prompts: list[Prompt]) -> dict[str, Any]:
+    """Every joint of these prompts encoded again; nothing where prompts are proven one by one, or have no text."""
+    audit = JointAudit()
+    for number, prompt in enumerate(prompts):
+        audit.add(number, prompt.joints)
+    if audit.distinct:
+        audit.encode(_backend(str(tokenizer), content))
+    differing = [names[number] for number in sorted(set(audit.differing))]
+    return {"seen": audit.seen, "distinct": audit.distinct, "differing": differing}
+
+
+@lru_cache(maxsize=1)
+def _backend(path: str, content: str) -> Any:
+    """The tokenizer in a file; ``content``: its hash, since the next dataset's may lie in the same place."""
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(path)
 
 
 _BOUNDS: dict[tuple[str, str, int], NDArray[np.int64]] = {}
@@ -140,4 +167,4 @@ def _assembler(root: Path, job: Job, plan: Artifact, corpus: Artifact, masters: 
     return _OPENED[key]
 
 
-BUILD_SHARDS = Stage("build_shards", 3, build_shard)
+BUILD_SHARDS = Stage("build_shards", 4, build_shard)

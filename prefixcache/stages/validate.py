@@ -8,7 +8,7 @@ from typing import Any
 from prefixcache.artifact import Artifact
 from prefixcache.files import read_json, write_json
 from prefixcache.schemas.versions import VERSIONS
-from prefixcache.stages.audit import audit_shards
+from prefixcache.stages.audit import audit_shards, joints_of
 from prefixcache.stages.construction import construction_warnings
 from prefixcache.stages.job import Job
 from prefixcache.stages.stage import Stage
@@ -33,14 +33,15 @@ def validate(
     proof = read_json(certificate.path(root, ".json"))
     report["certificate"] = proof
     report["collisions"] = result = collision_result(root, job, shards, read_json(collisions.path(root, ".json")))
-    report["audit"] = audit_shards(root, job, shards, report["input_tokens"])
+    joints = joints_of(root, shards)
+    report["audit"] = {**audit_shards(root, job, shards, report["input_tokens"]), "joints": joints}
     construction = read_json(corpus.path(root, "corpus.json"))["construction"]
     report["construction"] = construction
     report["warnings"] = construction_warnings(root, construction, shards)
     broken = []
     if not proof["holds"]:
         broken.append("the certificate does not hold: real token ids hit otherwise than planned")
-    if report["audit"]["differing_prompts"]:
+    if report["audit"]["differing_prompts"] or joints["differing_prompts"]:
         broken.append("texts do not encode to their token ids")
     if refused(result):
         broken.append(describe(result))
@@ -86,4 +87,4 @@ def is_good(status: str) -> bool:
     return status in (PASS, WARNING)
 
 
-VALIDATE = Stage("validate", 5, validate, content_only=False)
+VALIDATE = Stage("validate", 6, validate, content_only=False)

@@ -119,12 +119,14 @@ class RemoteFolder:
                     continue
 
     def remove_tree(self, name: str) -> None:
+        """A folder with all that is in it. Object by object: not every S3 server can delete many at once."""
         with self._told(name):
             self._fs.invalidate_cache()
-            try:
+            if self.atomic:
+                found = [str(path)[len(self._root) + 1 :] for path in self._fs.find(self._path(name))]
+                self.for_each(self.remove, found)
+            elif self._fs.exists(self._path(name)):
                 self._fs.rm(self._path(name), recursive=True)
-            except FileNotFoundError:
-                return
 
     def for_each(self, function: Callable[[str], None], names: Iterable[str]) -> None:
         """Call a function for every name, several at once where the store is known to stand that."""
@@ -179,7 +181,7 @@ def _opened(address: str, scheme: str, field: str) -> tuple[Any, str]:
     except ImportError:
         raise _missing(scheme, field) from None
     try:
-        fs, root = fsspec.core.url_to_fs(address)
+        fs, root = fsspec.core.url_to_fs(address, skip_instance_cache=True)  # the environment may have changed
     except ImportError:
         raise _missing(scheme, field) from None
     except ValueError:

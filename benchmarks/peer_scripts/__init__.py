@@ -1,0 +1,1 @@
+"""Scripts that the peers' own Python runs; none of them imports prefixcache."""
