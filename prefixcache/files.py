@@ -7,6 +7,7 @@ import hashlib
 import mmap
 import os
 import re
+import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,11 +20,16 @@ APPEND_BYTES = 1 << 20
 JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
 
 
+def whose() -> str:
+    """Tells writers of one shared folder apart: on two machines, or in two containers, process ids are often equal."""
+    return f"{socket.gethostname()[:32]}-{os.getpid()}"
+
+
 @contextmanager
 def replacing(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
     """Open a file beside ``path`` for writing; on success it is synced and renamed over ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    aside = path.with_name(f".{path.name}.{whose()}.tmp")
     try:
         with open(aside, "wb") as file:
             yield file

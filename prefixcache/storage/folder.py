@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from prefixcache.errors import EnvironmentFailure, InputError, PrefixCacheError
+from prefixcache.files import whose
 from prefixcache.storage.address import checked_address
 
 # A PUT there shows the whole object or the one before; elsewhere a file is written aside and moved.
@@ -83,7 +84,7 @@ class RemoteFolder:
     def get(self, name: str, path: Path) -> bool:
         """Fetch a file aside and rename it over ``path``; False if it is not there."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        aside = path.with_name(f".{path.name}.{whose()}.tmp")
         try:
             with self._told(name):
                 try:
@@ -147,7 +148,7 @@ class RemoteFolder:
             write(target)
             return
         folder, _, last = target.rpartition("/")
-        aside = f"{folder}/.{last}.{os.getpid()}.tmp"
+        aside = f"{folder}/.{last}.{whose()}.tmp"
         self._fs.makedirs(folder, exist_ok=True)
         try:
             write(aside)
