@@ -202,6 +202,13 @@ def _collided(job: Job, result: dict[str, Any], request_id: str | None, group: s
     )
 
 
+def _remedy(report: dict[str, Any], hints: list[str]) -> str:
+    if report["reachable"]:
+        return "use more or longer requests, switch planning.block_residual_calibration on, or raise pass_tolerance."
+    lower = "use longer requests" if not report["max_reachable_hit_tokens"] else "lower the target"
+    return f"{lower}, or: {hints[0]}" if hints else f"{lower}."
+
+
 def _refused(job: Job, report: dict[str, Any]) -> VerdictError:
     best = f"{report['max_reachable_hit_ratio'] * 100:.2f} %"
     hints = [entry["text"] for entry in report["suggestions"] if entry["needed"] is not None]
@@ -216,5 +223,5 @@ def _refused(job: Job, report: dict[str, Any]) -> VerdictError:
         field="target.hit_ratio",
         stage="plan_prefixes",
         dataset_id=job.config.dataset_id,
-        remedy=f"lower the target, or: {hints[0]}" if hints else "lower the target.",
+        remedy=_remedy(report, hints),
     )

@@ -10,6 +10,20 @@ from prefixcache.config.base import ConfigModel, NonNegative, RuleError
 from prefixcache.config.collisions import CollisionConfig
 
 
+def refuse_address(value: str | None, field: str) -> None:
+    """Names are of folders or on a hub; an address may carry credentials, so it is not repeated in the message.
+
+    Raises:
+        RuleError: it is an address.
+    """
+    if value is not None and "://" in value:
+        raise RuleError(
+            "is an address",
+            field=field,
+            remedy="name a folder or a hub name; credentials belong into the environment (HF_TOKEN, HF_ENDPOINT)",
+        )
+
+
 class TokenizerConfig(ConfigModel):
     path: str
     """Folder or hub name, as transformers takes it; `embedded` is the small one shipped with the product."""
@@ -18,6 +32,7 @@ class TokenizerConfig(ConfigModel):
 
     @model_validator(mode="after")
     def _named(self) -> TokenizerConfig:
+        refuse_address(self.path, "path")
         if not self.path.strip():
             raise RuleError(
                 f"{self.path!r} is blank", field="path", remedy="name a folder or a hub name, or write embedded"
@@ -77,6 +92,8 @@ class SourceConfig(ConfigModel):
 
     @model_validator(mode="after")
     def _fitting(self) -> SourceConfig:
+        refuse_address(self.path, "path")
+        refuse_address(self.name, "name")
         local = self.path is not None or self.name is not None
         if self.path is not None and self.name is not None:
             raise RuleError(f"{self.name!r} stands beside `path`", field="name", remedy="keep one")

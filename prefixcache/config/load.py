@@ -227,6 +227,8 @@ def _anchored_source(block: dict[str, Any], folder: Path, where: str) -> dict[st
 
 
 def _resolved(name: str, folder: Path, field: str) -> str:
+    if "://" in name:
+        return name  # no path; the model says so without repeating it
     try:
         return str((folder / Path(name).expanduser()).resolve())
     except (OSError, ValueError, RuntimeError) as error:  # a null byte, half a surrogate pair, an unknown ~user

@@ -14,7 +14,7 @@ import httpx
 from prefixcache.engines.endpoint import Endpoint, parse_endpoint, url_secrets
 from prefixcache.engines.http import open_client
 from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
-from prefixcache.errors import InputError, PrefixCacheError
+from prefixcache.errors import InputError, PrefixCacheError, locating
 from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.facts import Rates, plan_facts
@@ -140,7 +140,8 @@ class _Run:
         async with open_client(options.timeouts, options.connection) as http:
             sources = _sources(options, endpoints, api_key, secrets)
             router = Router(endpoints, self.dataset)
-            found = await self._preflight(http, endpoints, sources, router, api_key, secrets, send)
+            with locating(stage="preflight", dataset_id=self.dataset.dataset_id, retry_count=0):
+                found = await self._preflight(http, endpoints, sources, router, api_key, secrets, send)
             # Only now: a refused run leaves no folder behind.
             store = RunStore(
                 self.run_dir,

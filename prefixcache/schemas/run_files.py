@@ -39,9 +39,7 @@ def run() -> Schema:
             **fields("nat", "requests failed_requests"),
             "passes": many(entry),
             "plan": "open?",
-            "warnings": many(
-                told("A warning: code, message, and where somebody has to act the places of an error.", mapping("open"))
-            ),
+            "warnings": many(_warning()),
         }
     )
     return document("run", "runtime/run.json", "A run: how it was made and how it ended.", body)
@@ -136,3 +134,10 @@ def prefix_cache_metrics() -> Schema:
     )
     body = obj({"schema_version": "nat", "dataset_id": "str", "passes": many(entry)})
     return document("prefix_cache_metrics", "runtime/prefix_cache_metrics.json", "The server's counters.", body)
+
+
+def _warning() -> Schema:
+    """Code and message; where somebody has to act, the places of an error."""
+    texts = {"type": ["string", "integer", "null"]}
+    shape: Schema = {"type": "object", "required": ["code", "message"], "additionalProperties": texts}
+    return told("A warning: code, message, and where somebody has to act the places of an error.", shape)

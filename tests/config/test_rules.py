@@ -38,6 +38,9 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
         "'maybe'",
         "true or false",
     ),
+    ({"tokenizer": {"path": "https://u:PLANTED@hub/x"}}, "tokenizer.path", "is an address", "HF_TOKEN"),
+    ({"suffix": {"source": "text", "name": "https://u:PLANTED@hub/x"}}, "suffix.name", "is an address", "HF_TOKEN"),
+    ({"suffix": {"source": "text", "path": "s3://u:PLANTED@b/x"}}, "suffix.path", "is an address", "HF_TOKEN"),
     # lengths
     ({"input_length": ...}, "input_length", "is missing", "add this key"),
     ({"input_length": 0}, "input_length", "0", "at least 1"),

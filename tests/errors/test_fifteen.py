@@ -75,7 +75,7 @@ CASES: list[tuple[int, str, dict[str, Any], int, str, str, str | None, str, str]
     ),
     (
         *(7, "too short to share", {"input_length": 20, "prefix": {"minimum_non_shared_length": 16}}, 1),
-        *("plan_prefixes", "target.hit_ratio", None, "cannot be reached", "lower the target"),
+        *("plan_prefixes", "target.hit_ratio", None, "cannot be reached, 0.00 % at most", "use longer requests"),
     ),
     (
         *(8, "tokenizer", {"tokenizer": {"path": "./none"}}, 2, "probe_tokenizer"),

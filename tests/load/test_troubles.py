@@ -41,6 +41,10 @@ def run_json(run: Path) -> Any:
     return json.loads((run / "runtime" / "run.json").read_text())
 
 
+def run_id(dataset: Path) -> str:
+    return str(json.loads((dataset / "manifest.json").read_text())["dataset_id"])
+
+
 def rows(run: Path) -> list[dict[str, Any]]:
     return [json.loads(x) for x in (run / "runtime" / "request_results.jsonl").read_text().splitlines()]
 
@@ -64,6 +68,7 @@ def test_a_metrics_page_that_cannot_be_reached(dataset: Path, tmp_path: Path) ->
         with pytest.raises(EnvironmentFailure, match=r"metrics page of http://127\.0\.0\.1:9 cannot be read") as caught:
             run_benchmark(dataset, tmp_path / "run", options(server.url, metrics_urls=("http://127.0.0.1:9/metrics",)))
         assert (caught.value.field, caught.value.stage) == ("metrics_url", "scrape_metrics")
+        assert (caught.value.dataset_id, caught.value.retry_count) == (run_id(dataset), 0)
         assert caught.value.remedy is not None and "--metrics-url" in caught.value.remedy
         assert server.completions == 0
         ended = call(dataset, tmp_path / "cli", "--url", server.url, "--metrics-url", "http://127.0.0.1:9")

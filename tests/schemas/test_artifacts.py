@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prefixcache.dataset.reorder import reorder_dataset
-from prefixcache.errors import VerdictError
+from prefixcache.errors import PLACES, VerdictError
 from prefixcache.load.options import RunOptions
 from prefixcache.load.run import run_benchmark
 from prefixcache.reference.options import EngineOptions
@@ -150,3 +150,13 @@ def test_check_finds_what_differs(tmp_path: Path) -> None:
     (tmp_path / "run.schema.json").write_text("{}")
     (tmp_path / "old.schema.json").write_text("{}")
     assert differing(tmp_path) == ["old.schema.json", "run.schema.json"]
+
+
+def test_warnings_of_a_run_fit() -> None:
+    """A plain one, and one with the places of an error."""
+    shape = schema_of("run")["properties"]["warnings"]
+    plain = {"code": "sent_as_ids", "message": "the prompts are sent as ids"}
+    places = dict.fromkeys(PLACES) | {"stage": "run_benchmark", "retry_count": 0, "remedy": "Run again."}
+    fits = Draft202012Validator(shape).is_valid
+    assert fits([plain, plain | {"pass": "cold"} | places])
+    assert not fits([{"code": "sent_as_ids"}])
