@@ -115,7 +115,8 @@ _server: LocalServer | None = None
 def ready_prefect(*, quiet: bool = True) -> None:
     """Make Prefect ready to run flows in this process: the configured server, or one of our own until it ends.
 
-    Prefect must not have been imported before: it reads the server's address at import. Later calls cost nothing.
+    Prefect should not have been imported before: it sets up its logs by the environment at import. Later calls cost
+    nothing.
 
     Raises:
         EnvironmentFailure: our server does not start.
@@ -132,5 +133,8 @@ def ready_prefect(*, quiet: bool = True) -> None:
     atexit.register(_server.stop)
     os.environ["PREFECT_API_URL"] = _server.api_url
     import prefect.main  # noqa: F401 - slow: meanwhile the server starts
+    from prefect.context import refresh_global_settings_context
 
+    # Whoever imported Prefect before has made it read the settings without our address.
+    refresh_global_settings_context()
     _server.wait()
