@@ -12,7 +12,7 @@ from tests.support.prefect_home import throw_away_home
 # Before anything imports Prefect: its records go to a folder of this test run, whatever the environment names. Nothing
 # is reported anywhere. Each worker of pytest-xdist has one of its own: two servers that start on one database lock it.
 worker = os.environ.get("PYTEST_XDIST_WORKER")
-if worker is None:
+if worker is None or "PREFECT_HOME" not in os.environ:
     os.environ["PREFECT_HOME"] = str(throw_away_home())
 else:
     os.environ["PREFECT_HOME"] = str(Path(os.environ["PREFECT_HOME"]) / worker)

@@ -155,7 +155,8 @@ class Assembler:
             master = self.masters[group]
             pen.put(master.ids[:prefix], master.text[: master.cuts[prefix]])
             if not self.alphabet.seams.ids_only and len(words):
-                pen.joints.append(joint(master_before(master, prefix), words_behind(self.alphabet.seams, words)))
+                before = master_before(master, prefix, len(self.framing.head))
+                pen.joints.append(joint(before, words_behind(self.alphabet.seams, words)))
             return words
         opening, word = self.alphabet.seams.opening, int(words[0])
         pen.put(np.array(self.framing.head, dtype=np.int32), b"")

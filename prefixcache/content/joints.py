@@ -53,10 +53,14 @@ def words_behind(seams: Seams, positions: NDArray[np.int64]) -> Side:
     return words_before(seams, positions[:WORDS])
 
 
-def master_before(master: Master, prefix: int) -> Side:
-    """The end of a master cut at ``prefix`` tokens."""
-    begin = max((cut for cut in master.cuts if cut <= prefix - BEFORE), default=min(master.cuts))
-    return Side(master.text[master.cuts[begin] : master.cuts[prefix]], master.ids[begin:prefix])
+def master_before(master: Master, prefix: int, head: int) -> Side:
+    """The end of a master cut at ``prefix`` tokens, ``head`` of which stand before its text.
+
+    A window that begins with the text misses the head, beside which its first tokens may be others: they are left out.
+    """
+    begin = max((cut for cut in master.cuts if head < cut <= prefix - BEFORE), default=head)
+    text = master.text[master.cuts[begin] if begin > head else 0 : master.cuts[prefix]]
+    return Side(text, master.ids[begin if begin > head else min(head + COMPARED, prefix) : prefix])
 
 
 def source_before(corpus: Corpus, start: int, stop: int) -> Side:
