@@ -21,6 +21,7 @@ from prefixcache.content.seams import Seams
 
 Ids = NDArray[np.int32]
 BEFORE = 24  # tokens of text before a joint
+BEFORE_BYTES = 160  # the same for a master
 BEHIND = 8  # tokens of source text behind one, up to the next place where a piece may end
 WORDS = 3  # SAFE words on one side: each is a pre-token of its own
 COMPARED = 2  # tokens before the joint that are compared too
@@ -56,11 +57,25 @@ def words_behind(seams: Seams, positions: NDArray[np.int64]) -> Side:
 def master_before(master: Master, prefix: int, head: int) -> Side:
     """The end of a master cut at ``prefix`` tokens, ``head`` of which stand before its text.
 
-    A window that begins with the text misses the head, beside which its first tokens may be others: they are left out.
+    A master knows the bytes of its cuts only, so the window is counted in bytes and begins at a blank. One that begins
+    with the text misses the head, beside which its first tokens may be others: they are left out.
     """
-    begin = max((cut for cut in master.cuts if head < cut <= prefix - BEFORE), default=head)
-    text = master.text[master.cuts[begin] if begin > head else 0 : master.cuts[prefix]]
-    return Side(text, master.ids[begin if begin > head else min(head + COMPARED, prefix) : prefix])
+    end = master.cuts[prefix]
+    begin = _window_begin(master.text, end)
+    first = head + COMPARED if begin == 0 else head
+    return Side(master.text[begin:end], master.ids[max(first, prefix - COMPARED) : prefix])
+
+
+def _window_begin(text: bytes, end: int) -> int:
+    """The first blank of the last bytes, or in a script without blanks the first whole character."""
+    if end <= BEFORE_BYTES:
+        return 0
+    begin = end - BEFORE_BYTES
+    if (blank := text.find(b" ", begin, end)) >= 0:
+        return blank
+    while text[begin] & 0xC0 == 0x80:
+        begin += 1
+    return begin
 
 
 def source_before(corpus: Corpus, start: int, stop: int) -> Side:

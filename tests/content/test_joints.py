@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from prefixcache.content import suffixes
-from prefixcache.content.joints import Joint, JointAudit
+from prefixcache.content.joints import Joint, JointAudit, master_before
+from prefixcache.content.masters import Master
 from prefixcache.content.selection import Picker
 from prefixcache.errors import VerdictError
 from prefixcache.files import read_json
@@ -34,6 +35,22 @@ def test_a_joint_inside_of_a_word_is_seen() -> None:
     audit.encode(backend)
     assert audit.differing == [1]
     assert (audit.seen, audit.distinct, audit.prompts) == (3, 2, 3)
+
+
+def test_a_window_does_not_grow_with_the_master() -> None:
+    """Masters of equal requests have one cut, far behind their beginning."""
+    text = b"".join(b" word" for _ in range(2000))
+    master = Master(np.arange(2003, dtype=np.int32), text, {3: 0, 2003: len(text)})
+    found = master_before(master, 2003, 3)
+    assert len(found.text) <= 160
+    assert found.text.startswith(b" ")
+    assert found.ids.tolist() == [2001, 2002]
+    chinese = ("字" * 300).encode()
+    whole = master_before(Master(np.arange(303, dtype=np.int32), chinese, {3: 0, 303: len(chinese)}), 303, 3).text
+    assert 150 < len(whole) <= 160
+    assert whole.decode() == "字" * (len(whole) // 3)
+    short = Master(np.arange(6, dtype=np.int32), b" a b c", {3: 0, 6: 6})
+    assert master_before(short, 6, 3).ids.tolist() == [5]
 
 
 @pytest.mark.parametrize("name", FOLDERS)
