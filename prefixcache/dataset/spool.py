@@ -6,6 +6,7 @@ A dataset's prompts take gigabytes; a check looks at them one after the other, s
 from __future__ import annotations
 
 import tempfile
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
@@ -26,11 +27,13 @@ class _Spool(Sequence[T], Generic[T]):
         self._sizes: list[int] = []
         self._reading = False
 
+    @abstractmethod
     def _encode(self, value: T) -> bytes | None:
-        raise NotImplementedError
+        """A value as bytes; None: there is none."""
 
+    @abstractmethod
     def _decode(self, data: bytes | None) -> T:
-        raise NotImplementedError
+        """What :meth:`_encode` was given."""
 
     def append(self, value: T) -> None:
         """Only before the first value is read."""

@@ -20,10 +20,11 @@ from prefixcache.workload.shape import ceilings_of
 
 @dataclass(frozen=True)
 class Wish:
-    """The target: one ratio, or one per group."""
+    """The target: one ratio, or one per group, and how far from it a plan may end and pass."""
 
     ratio: Fraction
     groups: list[Fraction] | None
+    within: Fraction
 
 
 class Reach(NamedTuple):
@@ -39,12 +40,18 @@ class Reach(NamedTuple):
         return Fraction(sum(self.maximum) * self.unit, sum(self.input_tokens))
 
     def meets(self, wish: Wish) -> bool:
-        """The same rule as the plan's: the goal is the multiple of the unit nearest to the target."""
-        if wish.groups is None:
-            goal = goal_units(wish.ratio, sum(self.input_tokens), self.unit)
-            return sum(self.minimum) <= goal <= sum(self.maximum)
-        rows = zip(wish.groups, self.input_tokens, self.minimum, self.maximum, strict=True)
-        return all(low <= goal_units(ratio, tokens, self.unit) <= high for ratio, tokens, low, high in rows)
+        """The same rule as the plan's: the goal is the multiple of the unit nearest to the target.
+
+        In a small dataset that multiple may lie too far off.
+        """
+        rows = [(wish.ratio, sum(self.input_tokens), sum(self.minimum), sum(self.maximum))]
+        if wish.groups is not None:
+            rows = list(zip(wish.groups, self.input_tokens, self.minimum, self.maximum, strict=True))
+        return all(self._near(wish, *row) for row in rows)
+
+    def _near(self, wish: Wish, ratio: Fraction, tokens: int, low: int, high: int) -> bool:
+        goal = goal_units(ratio, tokens, self.unit)
+        return low <= goal <= high and (not tokens or abs(Fraction(goal * self.unit, tokens) - ratio) <= wish.within)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def suggest(config: PrefixCacheDatasetConfig, plan: Plan) -> list[Suggestion]:
     wish = Wish(
         Fraction((config.target.hit_ratio if config.target is not None else None) or 0),
         None if targets is None else [Fraction(target) for target in targets],
+        Fraction(config.validation.pass_tolerance),
     )
     scene = Scene(
         plan.shape.lengths,

@@ -1,4 +1,4 @@
-"""From a YAML file to a configuration: defaults, shorthands, flags, and everything that is not one."""
+"""From a YAML file to a configuration: defaults, shorthands, and what is no configuration."""
 
 from __future__ import annotations
 
@@ -8,31 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from prefixcache.config import LoadedConfig, PrefixCacheDatasetConfig, load_config, parse_config
+from prefixcache.config import PrefixCacheDatasetConfig, load_config, parse_config
 from prefixcache.config.order import FLAT
 from prefixcache.errors import InputError
 from prefixcache.workload.shape import draw_shape
 from tests.config.sample import full
-
-BASE = "request_count: 10\nblock_size: 16\ntokenizer: name\ninput_length: 100\n"
-MINIMAL = BASE + "target: {hit_ratio: 0.5}\n"
-
-
-@pytest.fixture
-def load(tmp_path: Path) -> Any:
-    """Writes text to a file and loads it."""
-
-    def write_and_load(text: str | bytes, name: str = "my-set.yaml", **flags: Any) -> LoadedConfig:
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return load_config(path, **flags)
-
-    return write_and_load
-
+from tests.config.writing import BASE, MINIMAL
 
 # Defaults
 
@@ -303,111 +285,6 @@ def test_merged_keys_of_yaml_work(load: Any) -> None:
     assert load(text).config.target.hit_ratio == Decimal("0.25")
 
 
-# Flags
-
-
-def test_tokenizer_flag_replaces_the_path_and_keeps_the_rest(load: Any) -> None:
-    text = MINIMAL.replace("tokenizer: name", "tokenizer: {path: a, revision: r1, trust_remote_code: true}")
-    tokenizer = load(text, tokenizer="/models/qwen").config.tokenizer
-    assert (tokenizer.path, tokenizer.revision, tokenizer.trust_remote_code) == ("/models/qwen", "r1", True)
-    assert load(MINIMAL, tokenizer="other").config.tokenizer.path == "other"
-    loaded = load(MINIMAL.replace("tokenizer: name\n", ""), tokenizer="other")
-    assert (loaded.config.tokenizer.path, loaded.warnings) == ("other", ())
-
-
-def test_source_flag(load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    suffix = load(MINIMAL, sources=["gsm8k=data/train.jsonl"]).config.suffix
-    assert (suffix.source, suffix.path) == ("gsm8k", str(tmp_path / "data" / "train.jsonl"))
-    suffix = load(MINIMAL + "suffix: {source: gsm8k, path: old, fields: [question]}\n", sources=["gsm8k"]).config.suffix
-    assert (suffix.source, suffix.path, suffix.fields) == ("gsm8k", None, ["question"])
-    assert load(MINIMAL, sources=["gsm8k=~/x"]).config.suffix.path == str(Path("~/x").expanduser())
-    with pytest.raises(InputError, match=r"suffix\.source: 'books' .*'gsm8k'"):
-        load(MINIMAL, sources=["books=a"])
-    with pytest.raises(InputError, match=r"--source gsm8k: .*path"):
-        load(MINIMAL, sources=["gsm8k=a\0b"])
-
-
-def test_paths_in_the_file_are_relative_to_it_and_flags_to_the_working_folder(load: Any, tmp_path: Path) -> None:
-    text = MINIMAL + "suffix: {source: gsm8k, path: data}\n"
-    assert load(text).config.suffix.path == str(tmp_path / "data")
-    text = MINIMAL.replace("100", "{mode: empirical, file: ../a.csv}")
-    assert load(text).config.input_length.file == str(tmp_path.parent / "a.csv")
-
-
-@pytest.mark.parametrize(
-    ("setting", "path", "expected"),
-    [
-        ("target.hit_ratio=0.6", "target.hit_ratio", Decimal("0.6")),
-        ("prefix_cache_dataset.target.hit_ratio=0.29", "target.hit_ratio", Decimal("0.29")),
-        ("seed=7", "seed", 7),
-        ("input_length=2048", "input_length.value", 2048),
-        ("input_length={mode: uniform, min: 3, max: 9}", "input_length.max", 9),
-        ("request_order=shuffle", "request_order.mode", "shuffle"),
-        ("execution.mode=compare", "execution.mode", "compare"),
-        ("suffix.collision_detection.max_retries=9", "suffix.collision_detection.max_retries", 9),
-        ("dataset_id=a=b", None, "dataset_id"),
-        ("dataset_id=other", "dataset_id", "other"),
-        ("max_model_len=", "max_model_len", None),
-        ("prefix_mode=single_prefix", "prefix.mode", "single_prefix"),
-        ("prefix.groups=[{id: a}, {id: b}]", "prefix.groups.1.id", "b"),
-    ],
-)
-def test_set(load: Any, setting: str, path: str | None, expected: Any) -> None:
-    if path is None:
-        with pytest.raises(InputError, match=f"{expected}: 'a=b'"):
-            load(MINIMAL, settings=[setting])
-        return
-    value = load(MINIMAL, settings=[setting]).config
-    for part in path.split("."):
-        value = value[int(part)] if part.isdigit() else getattr(value, part)
-    assert value == expected
-
-
-def test_set_comes_last_and_in_order(load: Any) -> None:
-    config = load(
-        MINIMAL,
-        tokenizer="flag",
-        sources=["gsm8k"],
-        settings=["tokenizer.path=a", "tokenizer.path=b", "suffix.source=synthetic"],
-    ).config
-    assert (config.tokenizer.path, config.suffix.source) == ("b", "synthetic")
-
-
-def test_set_does_not_reach_into_shared_yaml_nodes(load: Any) -> None:
-    text = MINIMAL.replace("100", "&n {mode: fixed, value: 90}") + "output_length: *n\n"
-    config = load(text, settings=["input_length.value=5"]).config
-    assert (config.input_length.value, config.output_length.value) == (5, 90)
-
-
-def test_set_of_the_shorthand(load: Any) -> None:
-    config = load(MINIMAL, settings=["target_prefix_ratio=0.7"]).config
-    assert (config.target.hit_ratio, config.semantics, config.mode) == (Decimal("0.7"), "static_prefix_ratio", "warmup")
-    text = BASE + "target_prefix_ratio: 0.5\n"
-    for setting in ("target_prefix_ratio=0.6", "target.hit_ratio=0.6"):
-        config = load(text, settings=[setting]).config
-        assert (config.target.hit_ratio, config.semantics) == (Decimal("0.6"), "static_prefix_ratio")
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ("target.hit_ratio", r"--set: 'target\.hit_ratio' is not key=value"),
-        ("=3", "--set: '=3' is not key=value"),
-        ("target.hit_rate=0.5", r"target\.hit_rate: unknown key\..*`hit_ratio`"),
-        ("input_length.value=5", r"--set input_length\.value: input_length is not a block of keys"),
-        ("seed=[1", r"--set: the value of 'seed=\[1' is not YAML"),
-        ("seed=!!int x", "--set: .*cannot be read"),
-        ("seed={a: 1, a: 2}", "a: stands twice"),
-        ("target.hit_ratio=2", r"target\.hit_ratio: 2 .*at most 1"),
-        (".=1", "--set: .*empty"),
-    ],
-)
-def test_set_that_is_wrong(load: Any, setting: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        load(MINIMAL, settings=[setting])
-
-
 def test_flags_leave_the_given_data_alone(load: Any) -> None:
     raw = full()
     before = copy.deepcopy(raw)
@@ -425,113 +302,6 @@ def test_a_configuration_survives_json(ratio: str) -> None:
     assert again == config
     assert again.target.hit_ratio == Decimal(ratio)
     assert isinstance(parse_config(full()).model_dump(mode="json")["target"]["hit_ratio"], float)
-
-
-# Anything at all
-
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.integers(-(1 << 70), 1 << 70),
-    st.floats(),
-    st.text(max_size=8),
-    st.sampled_from(
-        ["cold", "hot", "fixed", "explicit", "per_group", "shuffle", "1e400", "-0", "0x1", "~", "", "\0", "ä"]
-    ),
-    st.dates(),
-    st.binary(max_size=4),
-)
-KEYS = st.one_of(
-    st.sampled_from(
-        ["mode", "value", "values", "file", "id", "groups", "hit_ratio", "prefix_cache_dataset", "target_prefix_ratio"]
-    ),
-    st.text(max_size=5),
-    st.integers(-2, 2),
-    st.booleans(),
-    st.none(),
-)
-TREES = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
-    max_leaves=6,
-)
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every path into nested dicts and lists."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, item in items for found in places(item, (*path, key)))]
-
-
-def changed(raw: Any, path: tuple[Any, ...], action: str, key: Any, value: Any) -> Any:
-    """A copy with one place replaced, removed, or given one more entry."""
-    raw = copy.deepcopy(raw)
-    if not path:
-        return value if action == "replace" else raw
-    parent = raw
-    for part in path[:-1]:
-        parent = parent[part]
-    if action == "remove":
-        del parent[path[-1]]
-    elif action == "add" and isinstance(parent[path[-1]], dict):
-        parent[path[-1]][key] = value
-    elif action == "add" and isinstance(parent[path[-1]], list):
-        parent[path[-1]].append(value)
-    else:
-        parent[path[-1]] = value
-    return raw
-
-
-@given(st.data(), st.sampled_from(["full", "shorthand", "nested"]), st.booleans())
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_changed_configuration_loads_or_is_refused(
-    load: Any, data: st.DataObject, kind: str, through_settings: bool
-) -> None:
-    raw: Any = full()
-    if kind == "shorthand":
-        raw = {**{key: raw[key] for key in ("request_count", "block_size", "input_length")}, "target_prefix_ratio": 0.5}
-    elif kind == "nested":
-        raw = {"prefix_cache_dataset": raw}
-    for _ in range(data.draw(st.integers(1, 3))):
-        path = data.draw(st.sampled_from(places(raw)))
-        action = data.draw(st.sampled_from(["replace", "replace", "remove", "add"]))
-        raw = changed(raw, path, action, data.draw(KEYS), data.draw(TREES))
-        if not isinstance(raw, (dict, list)):
-            break
-    try:
-        text = yaml.safe_dump(raw, allow_unicode=True)
-        flags = (
-            {"settings": [f"{data.draw(st.text(max_size=9))}={data.draw(st.text(max_size=9))}"]}
-            if through_settings
-            else {}
-        )
-        loaded = load(text.encode("utf-8", "surrogatepass"), **flags)
-    except InputError as error:
-        assert error.exit_code == 2
-        assert error.remedy
-        assert "\n" not in str(error)
-    else:
-        assert isinstance(loaded.config, PrefixCacheDatasetConfig)
-
-
-@given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_text_loads_or_is_refused(load: Any, text: str) -> None:
-    for whole in (text, MINIMAL + text, MINIMAL.replace("100", text)):
-        try:
-            assert load(whole.encode("utf-8", "surrogatepass"))
-        except InputError as error:
-            assert "\n" not in str(error)
-
-
-@given(st.binary(max_size=40))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_bytes_load_or_are_refused(load: Any, content: bytes) -> None:
-    try:
-        load(content)
-    except InputError as error:
-        assert "\n" not in str(error)
 
 
 def test_a_key_that_is_missing_for_its_misspelling_is_not_named_as_well() -> None:

@@ -19,7 +19,7 @@ from prefixcache.api.objects import RequestPlan
 from prefixcache.api.results import simulate_prefix_cache_watermarks
 from prefixcache.errors import PLACES, InputError, VerdictError
 from tests.load import test_troubles
-from tests.stages.test_collisions import ALL_AT_ONE_NODE, collide
+from tests.stages.test_collision_repairs import ALL_AT_ONE_NODE, collide
 from tests.support.datasets import made
 
 BASE: dict[str, Any] = {
