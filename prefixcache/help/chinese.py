@@ -90,6 +90,22 @@ FORMS: tuple[tuple[str, str], ...] = (
     (r"swap them or widen the range", "请交换二者或扩大范围"),
     (r"move the mean or the range", "请调整均值或范围"),
     (r"lower the target", "请降低目标"),
+    (r"use longer requests", "请使用更长的请求"),
+    (r"use longer requests, or: (.+)", "请使用更长的请求，或：{0}"),
+    (
+        r"use more or longer requests, switch planning\.block_residual_calibration on, or raise pass_tolerance",
+        "请增加请求数或请求长度，开启 planning.block_residual_calibration，或放宽 pass_tolerance",
+    ),
+    (r"is an address", "是一个网络地址"),
+    (
+        r"name a folder or a hub name; credentials belong into the environment \(HF_TOKEN, HF_ENDPOINT\)",
+        "请填写目录或 Hub 名称；凭据应放在环境变量中（HF_TOKEN、HF_ENDPOINT）",
+    ),
+    (
+        r"(\S+) alone needs the package (.+): install it, or add a tokenizer\.json",
+        "仅有 {0} 时需要软件包 {1}：请安装，或补充 tokenizer.json",
+    ),
+    (r"check the hub's name and the network, or name a folder", "请检查 Hub 名称与网络，或填写目录"),
     (r"lower the target, or: (.+)", "请降低目标，或：{0}"),
     (r"name a folder with tokenizer\.json, or a hub name", "请指定含 tokenizer.json 的目录或 Hub 名称"),
     (r"name a folder that holds tokenizer\.json(.*)", "请指定含 tokenizer.json 的目录{0}"),

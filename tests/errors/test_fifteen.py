@@ -7,6 +7,7 @@ Those of generation here, end to end through the command line; those of a run in
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from flows.cli import app
 from prefixcache.api.objects import RequestPlan
 from prefixcache.api.results import simulate_prefix_cache_watermarks
 from prefixcache.errors import PLACES, InputError, VerdictError
+from prefixcache.help.chinese import chinese_of
 from tests.load import test_troubles
 from tests.stages.test_collision_repairs import ALL_AT_ONE_NODE, collide
 from tests.support.datasets import made
@@ -126,6 +128,8 @@ def test_message_places_and_exit_code(case: tuple[Any, ...], tmp_path: Path, mon
     assert error["retry_count"] == (None if stage == "config" else 0)
     assert message in error["message"]
     assert remedy in error["remedy"]
+    for text in (error["message"], error["remedy"]):
+        assert re.search("[一-鿿]", chinese_of(text)), text
     shown = " ".join(ended.stderr.split())
     assert f"stage {stage}" in shown
     assert "dataset_id fifteen" in shown
