@@ -9,8 +9,8 @@ from typing import Any, Literal
 GROUPS = 10
 TARGET = 0.5
 FEWEST = 5  # requests a group, that the target can be reached
-Work = Literal["plan", "simulate", "generate", "validate", "command"]
-How = Literal["seconds ratio", "seconds difference", "peak ratio"]
+Work = Literal["plan", "simulate", "generate", "reporting", "validate", "command"]
+How = Literal["seconds ratio", "seconds difference", "share of the whole", "peak ratio"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,11 @@ FIGURES = (
         (Comparison("workers-speedup", "two workers against one", "seconds ratio"),),
     ),
     rerun("rerun-10k", 10_000, full=False),
+    Figure(
+        "reporting",
+        (Case("reporting", "reports of progress while 10,000 × 4,096 are generated", "reporting", 10_000),),
+        (Comparison("reporting-share", "reports of progress: share of the wall time", "share of the whole"),),
+    ),
     Figure("100k", (generation("100k", 100_000),), full=True),
     Figure(
         "scale",

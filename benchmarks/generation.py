@@ -55,10 +55,11 @@ def in_child(work: str, case: Case, folder: Path, setting: Setting) -> Run:
         "workers": setting.workers_of(case),
         "fixed": case.fixed,
     }
-    ended = run_process([sys.executable, "-m", "benchmarks.work", work, json.dumps(given)])
+    environment = {**os.environ, "PREFECT_HOME": str(setting.scratch / "prefect")} if work == "reporting" else None
+    ended = run_process([sys.executable, "-m", "benchmarks.work", work, json.dumps(given)], environment)
     _must_end_well(ended, case)
     answer = ended.answer()
-    return Run(answer["seconds"], answer["count"], ended.peak_mib)
+    return Run(answer["seconds"], answer["count"], ended.peak_mib, answer["whole"])
 
 
 def by_command(case: Case, folder: Path, setting: Setting) -> Run:
@@ -132,7 +133,7 @@ def measure(figure: Figure, runs: int, setting: Setting) -> dict[str, Any]:
         "figure": figure.key,
         "runs": runs,
         "cases": rows,
-        "comparisons": [compared(each, results[0], results[1]) for each in figure.comparisons],
+        "comparisons": [compared(each, results[0], results[-1]) for each in figure.comparisons],
         "machine": where,
     }
 
@@ -152,7 +153,7 @@ def as_row(case: Case, found: Sequence[Run], setting: Setting) -> dict[str, Any]
         "count": found[0].count,
         "seconds": seconds,
         "per_second": found[0].count / statistics.median(run.seconds for run in found)
-        if case.work != "command"
+        if case.work not in ("command", "reporting")
         else None,
         "peak_mib": round(max(run.peak_mib for run in found), 1),
         "peaks_mib": [round(run.peak_mib, 1) for run in found],
@@ -164,6 +165,8 @@ def compared(comparison: Comparison, first: Sequence[Run], second: Sequence[Run]
     pairs = list(zip(first, second, strict=True))
     if comparison.how == "seconds ratio":
         values = [own.seconds / other.seconds for own, other in pairs]
+    elif comparison.how == "share of the whole":
+        values = [100 * run.seconds / run.whole for run in first if run.whole]
     elif comparison.how == "peak ratio":
         values = [own.peak_mib / other.peak_mib for own, other in pairs]
     else:
@@ -188,6 +191,8 @@ def in_words(row: dict[str, Any]) -> str:
     """Median and spread of a comparison, as two cells."""
     if row["how"] == "seconds difference":
         return f"{row['median']:.2f} s | {row['least']:.2f} – {row['most']:.2f} s"
+    if row["how"] == "share of the whole":
+        return f"{row['median']:.2f} % | {row['least']:.2f} – {row['most']:.2f} %"
     return f"{row['median']:.2f} × | {row['least']:.2f} – {row['most']:.2f} ×"
 
 

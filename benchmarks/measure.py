@@ -24,11 +24,13 @@ KIB = 1 if sys.platform != "darwin" else 1024  # ru_maxrss: KiB on Linux, bytes 
 
 @dataclass(frozen=True)
 class Run:
-    """``count``: of the case's unit. ``peak_mib``: of the process or of the largest of those it started."""
+    """``count``: of the case's unit. ``peak_mib``: of the process or of the largest of those it started. ``whole``:
+    seconds of what these are a part of."""
 
     seconds: float
     count: int
     peak_mib: float
+    whole: float | None = None
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ CHINESE = {
     "rerun-10k": "原样重跑 10,000 × 4,096（整条命令）",
     "rerun-10k-start": "原样重跑 20 × 64（即 Prefect 启动）",
     "rerun-10k-beyond": "原样重跑 10,000 × 4,096：除 Prefect 启动外",
+    "reporting": "生成 10,000 × 4,096 时的进度报告",
+    "reporting-share": "进度报告占总耗时",
     "rerun": "原样重跑 100,000 × 4,096（整条命令）",
     "rerun-start": "原样重跑 20 × 64（即 Prefect 启动）",
     "rerun-beyond": "原样重跑 100,000 × 4,096：除 Prefect 启动外",

@@ -126,7 +126,7 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
     corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
     masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
     if not _remade(root, job):
-        take_over(root, shard_files(root, plan))
+        take_over(root, shard_files(root, job.config, plan))
     proven = build_and_prove(runner, root, job, Inputs(frame, plan, corpus, masters))
     shards = proven.shards
     verdict = runner.call(VALIDATE, root, job, plan, corpus, shards, proven.collisions, proven.certificate)

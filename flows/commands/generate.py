@@ -40,6 +40,10 @@ def generate(
         str | None,
         typer.Option("--prompts", help="Keep prompts as text, as token ids, or both; replaces output.prompts."),
     ] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option("--formats", help="Files that hold the prompts: parquet,jsonl, or one; replaces output.formats."),
+    ] = None,
     audit: Annotated[
         str | None,
         typer.Option(help="auto, or full: re-encode every prompt of large datasets too; replaces validation.audit."),
@@ -54,7 +58,8 @@ def generate(
         from prefixcache.config import load_config
 
         scale = _scale(runner, runner_address, no_prefect)
-        flags = {"output.prompts": prompts, "validation.audit": audit}
+        listed = None if formats is None else f"[{formats}]"
+        flags = {"output.prompts": prompts, "output.formats": listed, "validation.audit": audit}
         changes = [*(settings or ()), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes)
         warn(loaded.warnings)

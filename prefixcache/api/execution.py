@@ -93,8 +93,8 @@ def _master(group_name: str, groups: Groups, root: Path) -> list[int]:
     longest = max(group.requests, key=lambda request: request.planned_prefix_len or 0, default=None)
     if longest is None or not longest.planned_prefix_len:
         return []
-    files = read_json(root / "manifest.json")["files"]
-    row = next(row for row in rows_with_ids(root, files) if row["request_id"] == longest.request_id)
+    manifest = read_json(root / "manifest.json")
+    row = next(row for row in rows_with_ids(root, manifest) if row["request_id"] == longest.request_id)
     ids: list[int] = row["prompt_token_ids"][: longest.planned_prefix_len]
     return ids
 
@@ -121,7 +121,7 @@ class RequestContentGenerator:
         if {**wanted, "path": None} != {**made, "path": None}:
             raise InputError("is another than the masters' configuration has", field="suffix", remedy="pass that one.")
         requests = {request.request_id: request for group in groups.values() for request in group.requests}
-        data, plans = rows_with_ids(root, manifest["files"]), read_jsonl(root / "request_metadata.jsonl")
+        data, plans = rows_with_ids(root, manifest), read_jsonl(root / "request_metadata.jsonl")
         for row, plan in zip(data, plans, strict=True):
             request = requests[row["request_id"]]
             request.prompt, request.prompt_token_ids = row["prompt"], row["prompt_token_ids"]

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from prefixcache.config.output import FORMATS
 from prefixcache.dataset.contents import DatasetContents
+from prefixcache.dataset.stored import DATA
 from prefixcache.workload.lengths import summarize
 
 Claim = tuple[str, str, Any, Any]
@@ -150,7 +152,14 @@ def _row_counts(contents: DatasetContents) -> Iterator[Claim]:
             yield f"manifest.json files {name}", "rows", entry["rows"], expected[name]
         else:
             yield "manifest.json files", name, "listed", "no file of a dataset"
-    yield "manifest.json files", "rows of all shards", shards, requests
+    if formats_of(files) != ["jsonl"]:
+        yield "manifest.json files", "rows of all shards", shards, requests
+
+
+def formats_of(files: dict[str, Any]) -> list[str]:
+    """Which files hold the prompts, as ``output.formats`` names them."""
+    there = {"parquet": any(name.startswith("shards/requests-") for name in files), "jsonl": DATA in files}
+    return [name for name in FORMATS if there[name]]
 
 
 def _kept(contents: DatasetContents) -> Iterator[Claim]:
@@ -161,7 +170,9 @@ def _kept(contents: DatasetContents) -> Iterator[Claim]:
     texts += sum(row["prompt"] is not None for row in contents.warmup)
     form = "text" if texts == prompts else "ids" if not texts else "mixed"
     yield "manifest.json prompt", "form", manifest["prompt"]["form"], form
-    asked = manifest["config"].get("output", {}).get("prompts", "both")
+    output = manifest["config"].get("output", {})
+    yield "manifest.json config.output", "formats", output.get("formats", list(FORMATS)), formats_of(manifest["files"])
+    asked = output.get("prompts", "both")
     kept = "text" if not contents.ids_in_rows else "ids" if form == "ids" else "both"
     if manifest["prompt"]["construction"] == "token_ids" and asked == "both":
         kept = "both" if kept == "ids" else kept  # there never was a text

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from prefixcache.content.framing import Framing
 from prefixcache.dataset.spool import IdSpool, TextSpool
-from prefixcache.dataset.stored import DATA, WARMUP, check_prompts_are_here, rows_with_ids
+from prefixcache.dataset.stored import DATA, WARMUP, check_prompts_are_here, has_file, rows_with_ids
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.schemas.versions import check_version
@@ -98,6 +98,7 @@ def read_contents(root: Path) -> DatasetContents:
     manifest = read_manifest(root)
     check_prompts_are_here(root, field="--dataset")
     listed = manifest["files"] if isinstance(manifest["files"], dict) else {}
+    told = {**manifest, "files": listed}
     problems: list[str] = []
     report = _try(problems, "validation_report.json", lambda: read_json(root / "validation_report.json"), {})
     metadata = _try(problems, "request_metadata.jsonl", lambda: _metadata(root), [])
@@ -105,7 +106,7 @@ def read_contents(root: Path) -> DatasetContents:
     max_tokens: list[Any] = []
 
     def read_data() -> None:
-        for number, row in enumerate(rows_with_ids(root, listed)):
+        for number, row in enumerate(rows_with_ids(root, told)):
             if number < len(metadata) and row["request_id"] != metadata[number]["request_id"]:
                 raise ValueError(f"row {number + 1} is {row['request_id']}, the metadata's is another request")
             prompts.append(row["prompt"])
@@ -115,9 +116,10 @@ def read_contents(root: Path) -> DatasetContents:
     _try(problems, "data.jsonl", read_data, None)
     if not problems and len(ids) != len(metadata):
         problems.append(f"data.jsonl has {len(ids)} rows, request_metadata.jsonl has {len(metadata)}")
-    needed = WARMUP in listed and (root / WARMUP).exists()
-    warmup = _try(problems, WARMUP, lambda: list(rows_with_ids(root, listed, WARMUP)), []) if needed else []
-    own = _try([], DATA, lambda: _first_has_ids(root), True)
+    warm = WARMUP if WARMUP in listed else "shards/warmup.parquet"
+    needed = warm in listed and (root / warm).exists()
+    warmup = _try(problems, WARMUP, lambda: list(rows_with_ids(root, told, WARMUP)), []) if needed else []
+    own = _try([], DATA, lambda: _first_has_ids(root), True) if has_file(told, DATA) else True
     return DatasetContents(root, manifest, report, metadata, prompts, ids, warmup, problems, max_tokens, own)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from prefixcache.dataset.contents import DatasetContents
 from prefixcache.dataset.manifest import dataset_digest
+from prefixcache.dataset.stored import DATA
 from prefixcache.files import sha256_file
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def _compare_shards(root: Path, contents: DatasetContents) -> list[str]:
     from prefixcache.dataset.shards import token_ids
 
     names = sorted(name for name in contents.manifest["files"] if name.startswith("shards/requests-"))
+    if not names and DATA in contents.manifest["files"]:
+        return []  # output.formats: jsonl
     at = 0
     problems = []
     for name in names:

@@ -6,14 +6,13 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from prefixcache.dataset.contents import DatasetContents, read_manifest
-from prefixcache.dataset.stored import check_prompts_are_here, holds_no_prompts, ids_of_request
+from prefixcache.dataset.stored import check_prompts_are_here, holds_no_prompts, ids_of_request, row_of_request
 from prefixcache.errors import InputError
 from prefixcache.files import read_jsonl
 
@@ -54,18 +53,14 @@ class DatasetFolder:
         Raises:
             InputError: the file is missing or shorter than the plan.
         """
-        path = self.root / "data.jsonl"
-        if path.is_file():
-            with open(path, "rb") as file:
-                line = next(islice(file, row, None), None)
-            found = orjson.loads(line) if line else None
-            wanted = str(self.rows[row]["request_id"])
-            if isinstance(found, dict) and found.get("request_id") == wanted:
-                ids = found.get("prompt_token_ids")
-                if ids is None:
-                    ids = ids_of_request(self.root, self.manifest["files"], row, wanted)
-                if ids is not None:
-                    return {**found, "prompt_token_ids": ids}
+        found = row_of_request(self.root, self.manifest, row)
+        wanted = str(self.rows[row]["request_id"])
+        if found is not None and found.get("request_id") == wanted:
+            ids = found.get("prompt_token_ids")
+            if ids is None:
+                ids = ids_of_request(self.root, self.manifest["files"], row, wanted)
+            if ids is not None:
+                return {**found, "prompt_token_ids": ids}
         check_prompts_are_here(self.root, field="--dataset", stage="inspect")
         raise InputError(
             "data.jsonl is missing or does not belong to request_metadata.jsonl",

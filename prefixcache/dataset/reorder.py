@@ -22,7 +22,7 @@ from prefixcache.dataset.contents import read_manifest
 from prefixcache.dataset.moved_rows import LineRows, ShardRows
 from prefixcache.dataset.rewritten import Rewriter
 from prefixcache.dataset.simulated import Simulated, Traits, simulate
-from prefixcache.dataset.stored import check_prompts_are_here
+from prefixcache.dataset.stored import check_prompts_are_here, has_file
 from prefixcache.errors import EnvironmentFailure, InputError, VerdictError
 from prefixcache.files import read_json, sha256_file
 from prefixcache.workload.ordering import send_order
@@ -153,10 +153,19 @@ def _check_output(source: Path, output: Path) -> None:
 
 def _reorder(source: Path, target: Path, manifest: dict[str, Any], order: NewOrder) -> dict[str, Any]:
     names = sorted(name for name in manifest["files"] if name.startswith("shards/requests-"))
+    if not names:
+        raise InputError(
+            "the dataset was written without its Parquet shards, which hold the canonical rows",
+            field="--dataset",
+            remedy="generate it again with --formats parquet,jsonl.",
+            stage=STAGE,
+            dataset_id=manifest["dataset_id"],
+        )
     work = target / ".work"
     shards = ShardRows([_proven(source, name, manifest) for name in names], work)
     request_ids = [str(name) for name in shards.column("request_id")]
-    lines = {name: LineRows(source / name) for name in ("data.jsonl", "request_metadata.jsonl")}
+    kept = [name for name in ("data.jsonl", "request_metadata.jsonl") if has_file(manifest, name)]
+    lines = {name: LineRows(source / name) for name in kept}
     try:
         for name, rows in lines.items():
             _check_lines(source, name, rows, request_ids, manifest)

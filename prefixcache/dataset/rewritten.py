@@ -54,7 +54,8 @@ class Rewriter:
         fields = _fields(simulated, self.manifest)
         sent = [request_ids[row] for row in simulated.order.tolist()]
         self._shards(simulated, shards, fields)
-        self._data(lines["data.jsonl"], sent)
+        if "data.jsonl" in lines:
+            self._data(lines["data.jsonl"], sent)
         self._metadata(lines["request_metadata.jsonl"], sent, simulated, fields)
         if warmup is not None:
             self._warmup(simulated, warmup)
@@ -107,9 +108,11 @@ class Rewriter:
         }
         table = warmup.take(np.array([w.row for w in simulated.warm], dtype=np.int64))
         write_table(self.target / "shards/warmup.parquet", replaced(table, own))
+        self.rows["shards/warmup.parquet"] = len(table)
+        if "warmup.jsonl" not in self.manifest["files"]:
+            return
         old = list(read_jsonl(self.source / "warmup.jsonl"))
         rows = [old[w.row] | {name: own[name][n] for name in own} for n, w in enumerate(simulated.warm)]
-        self.rows["shards/warmup.parquet"] = len(rows)
         self.rows["warmup.jsonl"] = write_jsonl(self.target / "warmup.jsonl", rows)
 
     def _report(self, order: dict[str, Any], simulated: Simulated, sent: list[str]) -> dict[str, Any]:

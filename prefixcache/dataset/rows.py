@@ -34,11 +34,25 @@ class RowLayout:
             METADATA_FIELDS + (COMPARE_FIELDS if len(config.passes) > 1 else ()),
         )
 
+    @classmethod
+    def of_manifest(cls, manifest: dict[str, Any]) -> RowLayout:
+        """Of rows with everything that a dataset's shards hold."""
+        prompt = manifest["prompt"]
+        return cls(True, prompt["format"] == "chat", prompt["system"], ())
+
     def requests(self, shard: Path) -> Iterator[tuple[bytes, bytes]]:
         """Lines of data.jsonl and of request_metadata.jsonl."""
         for row in read_rows(shard, tuple(dict.fromkeys([*self.metadata, *DATA_FIELDS]))):
             told = {name: row[name] for name in self.metadata}
             yield self._sent({name: row[name] for name in DATA_FIELDS}), orjson.dumps(told, option=OPTIONS)
+
+    def plans(self, shard: Path) -> Iterator[bytes]:
+        """Lines of request_metadata.jsonl alone."""
+        return (orjson.dumps(row, option=OPTIONS) for row in read_rows(shard, self.metadata))
+
+    def sent(self, shard: Path) -> Iterator[bytes]:
+        """Lines of data.jsonl alone."""
+        return map(self._sent, read_rows(shard, DATA_FIELDS))
 
     def warmup(self, shard: Path) -> Iterator[bytes]:
         """Lines of warmup.jsonl."""

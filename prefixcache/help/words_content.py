@@ -103,6 +103,12 @@ CONTENT: dict[str, Words] = {
         rfc="3.4.1",
         flag="--prompts",
     ),
+    "OutputConfig.formats": Words(
+        "Files that hold the prompts: Parquet shards, data.jsonl and warmup.jsonl, or both.",
+        "保存 Prompt 的文件：Parquet 分片、data.jsonl 与 warmup.jsonl，或两者。",
+        rfc="3.2.5",
+        flag="--formats",
+    ),
     # Collisions
     "CollisionConfig.enabled": Words("Collision detection is always on.", "冲突检测始终启用。", rfc="3.3.14"),
     "CollisionConfig.cache_match_semantics": Words(

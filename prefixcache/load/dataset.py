@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 import orjson
 
 from prefixcache.dataset.manifest import order_digest
-from prefixcache.dataset.stored import check_prompts_are_here
+from prefixcache.dataset.stored import check_prompts_are_here, has_file, rows_with_ids, sent_lines
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.gate import GATINGS, Gating, Item
@@ -218,13 +218,13 @@ def load_dataset(directory: Path) -> RunDataset:
     names = _passes(manifest)
     requests = _plan(directory, "request_metadata.jsonl", rows, names)
     check_sums(directory, manifest, requests)
-    prompts = _prompts(directory, "data.jsonl", requests)
+    prompts = _prompts(directory, manifest, "data.jsonl", requests)
     warmup: tuple[Planned, ...] = ()
     warmup_prompts = None
     if "hot" in names and manifest["execution_mode"] != "replay":
-        warm = [_warmup_row(row, n) for n, row in enumerate(_rows(directory, "warmup.jsonl", manifest))]
+        warm = [_warmup_row(row, n) for n, row in enumerate(_warmup_rows(directory, manifest))]
         warmup = _plan(directory, "warmup.jsonl", warm, ())
-        warmup_prompts = _prompts(directory, "warmup.jsonl", warmup)
+        warmup_prompts = _prompts(directory, manifest, "warmup.jsonl", warmup)
     return RunDataset(directory, manifest, requests, warmup, prompts, warmup_prompts)
 
 
@@ -327,9 +327,18 @@ def _warmup_row(row: dict[str, Any], n: int) -> dict[str, Any]:
     return {**row, "order_index": n, "output_len": row.get("max_tokens", 1)}
 
 
-def _prompts(directory: Path, name: str, planned: Sequence[Planned]) -> PromptFile:
-    """Index a prompt file and check that its rows are the plan's, in the plan's order."""
-    file = PromptFile(_existing(directory, name))
+def _warmup_rows(directory: Path, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    if has_file(manifest, "warmup.jsonl"):
+        return _rows(directory, "warmup.jsonl", manifest)
+    return list(rows_with_ids(directory, manifest, "warmup.jsonl"))
+
+
+def _prompts(directory: Path, manifest: dict[str, Any], name: str, planned: Sequence[Planned]) -> PromptFile:
+    """Index a prompt file, or what the shards hold instead, and check that its rows are the plan's, in their order."""
+    if has_file(manifest, name):
+        file = PromptFile(_existing(directory, name))
+    else:
+        file = PromptFile(directory / name, sent_lines(directory, manifest, name))
     count = 0
     for count, line in enumerate(file.scan(), 1):
         if count > len(planned):

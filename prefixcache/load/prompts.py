@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,15 +31,24 @@ class Prompt:
 
 
 class PromptFile:
-    """Random access to the prompts of a JSONL file: only line offsets are held in memory."""
+    """Random access to the prompts of a JSONL file: only line offsets are held in memory.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the file.
+        lines: where there is no such file, what would stand in it; kept in a temporary file without a name.
+    """
+
+    def __init__(self, path: Path, lines: Iterator[bytes] | None = None) -> None:
         self.path = path
+        self._lines = lines
         self._offsets = [0]
         self._file: int | None = None
 
     def scan(self) -> Iterator[bytes]:
         """Every line once, remembering where it stands."""
+        if self._lines is not None:
+            yield from self._kept(self._lines)
+            return
         with open(self.path, "rb") as file:
             for line in file:
                 if line.strip():
@@ -46,6 +56,14 @@ class PromptFile:
                     self._offsets.append(self._offsets[-1] + len(line))
                 else:
                     raise InputError(f"{self.path.name} has an empty line", field="dataset", remedy=REGENERATE)
+
+    def _kept(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        with tempfile.TemporaryFile() as spool:
+            self._file = os.dup(spool.fileno())
+            for line in lines:
+                spool.write(line)
+                yield line
+                self._offsets.append(self._offsets[-1] + len(line))
 
     def read(self, row: int) -> Prompt:
         if self._file is None:

@@ -12,6 +12,7 @@ from prefixcache.dataset.agreement import stated_twice
 from prefixcache.dataset.claims_check import agree, shortened
 from prefixcache.dataset.form_check import form_problems
 from prefixcache.dataset.manifest import DIGESTED_FROM, dataset_digest, manifest_digest
+from prefixcache.dataset.stored import has_file
 from prefixcache.errors import InputError, PrefixCacheError, VerdictError
 from prefixcache.files import read_json, sha256_file
 from prefixcache.load.prompts import REGENERATE
@@ -41,7 +42,7 @@ def check_files(directory: Path, manifest: dict[str, Any], changed: str) -> None
     if not isinstance(files, dict) or not all(isinstance(e, dict) and e.get("sha256") for e in files.values()):
         raise broken(directory, "manifest.json names no files with their sha256")
     for name in ("data.jsonl", "request_metadata.jsonl", REPORT):
-        if name not in files:
+        if name not in files and (name != "data.jsonl" or has_file(manifest, name)):
             raise broken(directory, f"manifest.json does not name {name} among its files")
     for name, entry in files.items():
         path = directory / name

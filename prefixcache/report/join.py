@@ -11,9 +11,9 @@ import polars as pl
 
 from prefixcache.analysis.rundir import RunDirectory, load_run
 from prefixcache.analysis.tables import empty_table, read_table
-from prefixcache.dataset.stored import check_prompts_are_here
+from prefixcache.dataset.stored import DATA, check_prompts_are_here, sent_lines
 from prefixcache.errors import InputError
-from prefixcache.files import read_jsonl
+from prefixcache.files import read_json
 
 Columns = Mapping[str, type[pl.DataType]]
 _PLAN: Columns = {
@@ -75,7 +75,7 @@ def join_requests(run_dir: Path, *, with_prompts: bool = False) -> pl.DataFrame:
 
     Args:
         run_dir: what `run` wrote.
-        with_prompts: add the column ``prompt`` (the text, or the messages as JSON).
+        with_prompts: add the column ``prompt``: the text; messages or token ids as JSON where those are sent.
 
     Returns:
         ``COLUMNS``, one row per planned request and pass, passes in the order they ran, requests in send order. What
@@ -93,7 +93,7 @@ def join_requests(run_dir: Path, *, with_prompts: bool = False) -> pl.DataFrame:
     if not with_prompts:
         return frame
     prompts = pl.DataFrame(
-        list(_prompts(run_dir / "dataset" / "data.jsonl")),
+        list(_prompts(run_dir / "dataset")),
         schema={"request_id": pl.String, "prompt": pl.String},
         orient="row",
     )
@@ -125,21 +125,33 @@ def _one_pass(run: RunDirectory, plan: pl.DataFrame, results: pl.DataFrame, name
     )
 
 
-def _prompts(path: Path) -> Iterator[tuple[str, str | None]]:
-    if not path.is_file():
-        check_prompts_are_here(path.parent, field="--with-prompts", stage="export")
+def _prompts(dataset: Path) -> Iterator[tuple[str, str | None]]:
+    check_prompts_are_here(dataset, field="--with-prompts", stage="export")
+    for line in _lines(dataset):
+        row = orjson.loads(line)
+        yield str(row["request_id"]), _text(row)
+
+
+def _lines(dataset: Path) -> Iterator[bytes]:
+    if (dataset / DATA).is_file():
+        with open(dataset / DATA, "rb") as file:
+            yield from file
+        return
+    try:
+        yield from sent_lines(dataset, read_json(dataset / "manifest.json"))
+    except (OSError, ValueError, KeyError):
         raise InputError(
-            "the run's dataset has no data.jsonl, so there are no prompts",
+            f"the run's dataset has no {DATA} and no shards that can be read, so there are no prompts",
             field="--with-prompts",
             remedy="leave --with-prompts out.",
             stage="export",
-        )
-    for row in read_jsonl(path):
-        yield str(row["request_id"]), _text(row)
+        ) from None
 
 
 def _text(row: dict[str, Any]) -> str | None:
     if row.get("prompt") is not None:
         return str(row["prompt"])
-    messages = row.get("messages")
-    return None if messages is None else orjson.dumps(messages).decode()
+    for other in ("messages", "prompt_token_ids"):
+        if row.get(other) is not None:
+            return orjson.dumps(row[other]).decode()
+    return None

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from prefixcache.artifact import Artifact
+from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.content.assembly import Assembler, Prompt
 from prefixcache.content.collisions.repair import Repairs
 from prefixcache.content.divergence import Alphabet
@@ -50,13 +51,15 @@ def shard_parts(root: Path, plan: Artifact) -> list[str]:
     return [*parts, WARMUP] if len(warmup) else parts
 
 
-def shard_files(root: Path, plan: Artifact) -> list[str]:
+def shard_files(root: Path, config: PrefixCacheDatasetConfig, plan: Artifact) -> list[str]:
     """Names of the files that a plan's shards are written to."""
-    return [_file_of(part) for part in shard_parts(root, plan)]
+    return [_file_of(config, part) for part in shard_parts(root, plan)]
 
 
-def _file_of(part: str) -> str:
-    return f"shards/{WARMUP}.parquet" if part == WARMUP else f"shards/requests-{part}.parquet"
+def _file_of(config: PrefixCacheDatasetConfig, part: str) -> str:
+    """Shards that are no part of the dataset are working files."""
+    folder = "shards" if "parquet" in config.output.formats else f"{WORK}/shards"
+    return f"{folder}/{WARMUP}.parquet" if part == WARMUP else f"{folder}/requests-{part}.parquet"
 
 
 def build_shard(
@@ -91,7 +94,7 @@ def build_shard(
             frame = frame.with_columns(taken)
         prompts = _prompts(opened, frame)
         table = request_table(config, frame, prompts, total, mended)
-    path, joints = _file_of(part), f"{JOINTS}/{part}.json"
+    path, joints = _file_of(config, part), f"{JOINTS}/{part}.json"
     tokenizer = corpus.path(root, "tokenizer.json")
     write_table(root / path, table)
     write_json(root / joints, _joints(tokenizer, corpus.content_hash, table["request_id"].to_pylist(), prompts))

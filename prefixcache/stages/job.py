@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 from prefixcache.config import PrefixCacheDatasetConfig
-from prefixcache.config.output import OutputConfig
+from prefixcache.config.output import FORMATS, OutputConfig
 from prefixcache.content.tokenizer import EMBEDDED, EMBEDDED_FOLDER
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.files import sha256_file
@@ -51,6 +51,8 @@ class Job(BaseModel):
         identity = config.model_dump(mode="json", exclude_none=True)
         if config.output == OutputConfig():
             del identity["output"]  # what it writes is what was written before there was a choice
+        elif config.output.formats == FORMATS:
+            del identity["output"]["formats"]
         for field, block in _listings(identity):
             if file := block.get("file"):
                 block["file"] = _named(Path(file), f"{field}.file", InputError)
@@ -64,8 +66,12 @@ class Job(BaseModel):
         """Hash of the identity and the generator's version; ``content_only`` leaves out how it is run and judged."""
         identity = orjson.loads(orjson.dumps(self.identity))
         if content_only:
-            if self.config.output.prompts != "ids":  # the choice of `text` changes no shard
-                identity.pop("output", None)
+            kept = self.config.output
+            identity.pop("output", None)  # the choice of `text` changes no shard
+            if kept.prompts == "ids":
+                identity["output"] = {"prompts": "ids"}
+            if "parquet" not in kept.formats:
+                identity["shards"] = "working files"
             for *sections, key in RUN_ONLY:
                 block = identity
                 for section in sections:

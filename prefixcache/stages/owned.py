@@ -20,7 +20,7 @@ _OURS = re.compile(
     r"data\.jsonl|request_metadata\.jsonl|warmup\.jsonl|tokenizer\.json|shards/(requests-\d+|warmup)\.parquet"
 )
 _WORK = re.compile(
-    r"lock|written\.json|(frame|plan|certificate|collisions|uploaded)\.json|(masters|corpus|keys|pieces|joints)/[\w.-]+|corpus/\d+/[\w.-]+"
+    r"lock|written\.json|(frame|plan|certificate|collisions|uploaded)\.json|(masters|corpus|keys|pieces|joints|shards)/[\w.-]+|corpus/\d+/[\w.-]+"
     r"|(lengths|plan|plan_warmup|simulated_hits|colliding)\.parquet"
 )
 
@@ -60,6 +60,7 @@ def remove_stale(root: Path, keep: Iterable[str]) -> None:
     for name in written(root) - set(keep):
         (root / name).unlink(missing_ok=True)
     (root / RECORD).unlink(missing_ok=True)
+    _remove_empty(root / "shards")
 
 
 def withdraw(root: Path) -> None:
@@ -67,7 +68,6 @@ def withdraw(root: Path) -> None:
     remove_stale(root, ())
     (root / MANIFEST).unlink(missing_ok=True)
     sweep_work(root)
-    _remove_empty(root / "shards")
 
 
 def sweep_work(root: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,16 @@ PIECES = f"{WORK}/pieces"
 def publish(
     root: Path, job: Job, corpus: Artifact, masters: Artifact, shards: list[Artifact], report: Artifact
 ) -> Artifact:
-    """data.jsonl, request_metadata.jsonl, warmup.jsonl, tokenizer.json and manifest.json beside the shards."""
+    """request_metadata.jsonl, tokenizer.json and manifest.json; data.jsonl and warmup.jsonl if they are asked for."""
     requests = [shard for shard in shards if shard.path(root).stem != "warmup"]
     warmup = [shard for shard in shards if shard.path(root).stem == "warmup"]
     facts = read_json(corpus.path(root, "corpus.json"))
     check_kept(job.config, facts["construction"])
     layout, count = RowLayout.of(job.config), sum(shard.rows for shard in requests)
-    files = dict(zip((DATA, METADATA), _join(root, layout, requests), strict=True))
-    rows = {DATA: count, METADATA: count}
-    if warmup:
+    formats = job.config.output.formats
+    files = _join(root, layout, requests, sent="jsonl" in formats)
+    rows = dict.fromkeys(files, count)
+    if warmup and "jsonl" in formats:
         with replacing_hashed(root / WARMUP) as file:
             for line in layout.warmup(warmup[0].path(root)):
                 file.write(line)
@@ -48,7 +50,7 @@ def publish(
     if not facts["embedded"]:  # so that whoever has the dataset can prove its texts
         write_bytes(root / TOKENIZER, corpus.path(root, TOKENIZER).read_bytes())
         files[TOKENIZER], rows[TOKENIZER] = FileRef.of(root, TOKENIZER), 1
-    for part in (*shards, report):
+    for part in (*(shards if "parquet" in formats else ()), report):
         files[part.files[0].path], rows[part.files[0].path] = part.files[0], part.rows
     rows[report.files[0].path] = 1
     remove_stale(root, rows)
@@ -63,35 +65,40 @@ def publish(
     return Artifact(kind="dataset", files=refs, rows=count)
 
 
-def _join(root: Path, layout: RowLayout, shards: list[Artifact]) -> tuple[FileRef, FileRef]:
-    """data.jsonl and request_metadata.jsonl, piece by piece."""
+def _join(root: Path, layout: RowLayout, shards: list[Artifact], *, sent: bool) -> dict[str, FileRef]:
+    """request_metadata.jsonl and, if ``sent``, data.jsonl, piece by piece."""
     shutil.rmtree(root / PIECES, ignore_errors=True)
     (root / PIECES).mkdir(parents=True)
     try:
-        with replacing_hashed(root / DATA) as data, replacing_hashed(root / METADATA) as metadata:
-            for piece, told in _pieces(root, layout, shards):
-                data.append(piece)
-                metadata.append(told)
-                piece.unlink()
-                told.unlink()
+        with ExitStack() as stack:
+            names = (METADATA, *((DATA,) if sent else ()))
+            joined = {name: stack.enter_context(replacing_hashed(root / name)) for name in names}
+            for pieces in _pieces(root, layout, shards, sent):
+                for name, piece in pieces.items():
+                    joined[name].append(piece)
+                    piece.unlink()
     finally:
         shutil.rmtree(root / PIECES, ignore_errors=True)
-    return FileRef.of(root, DATA, data.sha256), FileRef.of(root, METADATA, metadata.sha256)
+    return {name: FileRef.of(root, name, file.sha256) for name, file in joined.items()}
 
 
-def _pieces(root: Path, layout: RowLayout, shards: list[Artifact]) -> Iterator[tuple[Path, Path]]:
-    calls: list[tuple[Any, ...]] = [(layout, shard.path(root), root / PIECES) for shard in shards]
+def _pieces(root: Path, layout: RowLayout, shards: list[Artifact], sent: bool) -> Iterator[dict[str, Path]]:
+    calls: list[tuple[Any, ...]] = [(layout, shard.path(root), root / PIECES, sent) for shard in shards]
     yield from largest_pool().map(render_piece, calls)
 
 
-def render_piece(layout: RowLayout, shard: Path, folder: Path) -> tuple[Path, Path]:
-    """One shard's lines of data.jsonl and of request_metadata.jsonl; not synced, since they do not stay."""
-    data, metadata = folder / f"{shard.stem}.data.jsonl", folder / f"{shard.stem}.metadata.jsonl"
-    with open(data, "wb") as sent, open(metadata, "wb") as told:
+def render_piece(layout: RowLayout, shard: Path, folder: Path, sent: bool) -> dict[str, Path]:
+    """One shard's lines of request_metadata.jsonl and data.jsonl; not synced, since they do not stay."""
+    metadata, data = folder / f"{shard.stem}.metadata.jsonl", folder / f"{shard.stem}.data.jsonl"
+    if not sent:
+        with open(metadata, "wb") as told:
+            told.writelines(layout.plans(shard))
+        return {METADATA: metadata}
+    with open(metadata, "wb") as told, open(data, "wb") as prompts:
         for line, about in layout.requests(shard):
-            sent.write(line)
+            prompts.write(line)
             told.write(about)
-    return data, metadata
+    return {METADATA: metadata, DATA: data}
 
 
 def _request_ids(shard: Path) -> list[str]:
