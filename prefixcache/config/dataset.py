@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from prefixcache.config.base import ConfigModel, Count, Identifier, NonNegative, RequestCount, RuleError, Seed
+from prefixcache.config.capacity import check_capacity_rules
 from prefixcache.config.collisions import check_collision_rules
 from prefixcache.config.content import PromptConfig, SourceConfig, SuffixConfig, TokenizerConfig
 from prefixcache.config.execution import (
@@ -90,6 +91,7 @@ class PrefixCacheDatasetConfig(ConfigModel):
         self._check_mode()
         self._check_counts()
         self._check_routes()
+        check_capacity_rules(self)
         return self
 
     def _check_target(self) -> None:

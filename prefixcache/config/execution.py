@@ -127,6 +127,10 @@ class PlanningConfig(ConfigModel):
     reachability_check: Literal[True] = True
     base_ratio_search: Literal["binary_search"] = "binary_search"
     block_residual_calibration: bool = True
+    assume: Literal["unbounded", "capacity"] = "unbounded"
+    """The cache that hits are planned for: one that never evicts, or a vLLM pool of ``num_blocks``."""
+    num_blocks: Annotated[int, Field(ge=2)] | None = None
+    """With `capacity`: blocks of each cache domain, vLLM's null block included (the server's num_gpu_blocks)."""
     max_iterations: Count = 1000
     """Accepted for compatibility: the search is exact and needs at most 64 steps."""
 

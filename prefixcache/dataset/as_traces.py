@@ -36,6 +36,7 @@ class DatasetTraces:
     Attributes:
         plan: one row per request in send order: ``COLUMNS`` and the planned figures of request_metadata.jsonl.
         warm_plan: ``COLUMNS`` of the warmup prompts, one row each.
+        keys: of each block number, if asked for, shape (distinct,).
     """
 
     manifest: dict[str, Any]
@@ -43,13 +44,15 @@ class DatasetTraces:
     warmup: Trace
     plan: pl.DataFrame
     warm_plan: pl.DataFrame
+    keys: NDArray[np.uint64] | None = None
 
 
-def read_dataset_traces(root: Path, matching: Matching) -> DatasetTraces:
+def read_dataset_traces(root: Path, matching: Matching, *, with_keys: bool = False) -> DatasetTraces:
     """Hash a dataset's prompts.
 
     Args:
         matching: into which pieces a prompt falls; its unit need not be the dataset's block size.
+        with_keys: tell the keys of the blocks too.
 
     Raises:
         InputError: no dataset, or one without the token ids of its prompts.
@@ -77,12 +80,15 @@ def read_dataset_traces(root: Path, matching: Matching) -> DatasetTraces:
             dataset_id=manifest.get("dataset_id"),
         )
     outputs = plan["output_len"].to_numpy().astype(np.int64)
-    together = _Keyed.joined([warm, requests]).trace(
-        np.concatenate([np.ones(len(warm.lengths), dtype=np.int64), outputs]), matching
-    )
-    split = np.arange(len(together))
-    of_warmup, of_requests = split[: len(warm.lengths)], split[len(warm.lengths) :]
-    return DatasetTraces(manifest, together.take(of_requests), together.take(of_warmup), plan, warm_plan)
+    keyed = _Keyed.joined([warm, requests])
+    together = keyed.trace(np.concatenate([np.ones(len(warm.lengths), dtype=np.int64), outputs]), matching)
+    first = len(warm.lengths)
+    keys = None
+    if with_keys:
+        keys = np.empty(together.distinct, dtype=np.uint64)
+        keys[together.blocks] = keyed.keys
+    parts = together.part(first, len(together)), together.part(0, first)
+    return DatasetTraces(manifest, *parts, plan, warm_plan, keys)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class _Keyed:
         )
 
     def trace(self, outputs: Counts, matching: Matching) -> Trace:
-        trace = Trace.of_keys(self.keys, np.cumsum(self.sizes), self.lengths, outputs, matching.unit)
+        trace = Trace.of_new_keys(self.keys, np.cumsum(self.sizes), self.lengths, outputs, matching.unit)
         if matching.chunker is None:
             return trace
         begins = np.concatenate([np.zeros(1, dtype=np.int64), self.stops[:-1]])[: len(self.stops)]

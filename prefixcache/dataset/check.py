@@ -19,6 +19,7 @@ from prefixcache.content.framing import Framing
 from prefixcache.dataset.claims_check import claim_problems
 from prefixcache.dataset.content_check import (
     collision_problems,
+    collisions_were_accepted,
     examine,
     hits_are_simulated,
     status_with_collisions,
@@ -261,7 +262,7 @@ def _verdict(contents: DatasetContents, hits: dict[str, Tokens], findings: Findi
         status = max((row["status"] for row in groups if row["status"]), key=STATUSES.index, default="PASS")
     else:
         status = "PASS" if deviation is None else _status(abs(deviation), report.get("reachable", True), report)
-    if hits_are_simulated(contents):
+    if collisions_were_accepted(contents):
         on_collision = manifest["collision_result"]["on_collision"]
         status = status_with_collisions(status, report.get("reachable", True), on_collision)
     if status != manifest["theoretical_result"]["validation_status"]:

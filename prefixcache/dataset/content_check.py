@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.cache.bounded import PoolSize, bounded_passes
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.cache.key_files import KeyFiles, by_depth
 from prefixcache.cache.matching.scattered import Pieces
@@ -24,9 +25,14 @@ Tokens = NDArray[np.int64]
 PART_TOKENS = 2_000_000
 
 
-def hits_are_simulated(contents: DatasetContents) -> bool:
-    """Collisions were accepted, so that the dataset's hits are those of the simulator, not of the plan."""
+def collisions_were_accepted(contents: DatasetContents) -> bool:
+    """So that the dataset's hits are those of the simulator, not of the plan."""
     return bool((contents.manifest.get("collision_result") or {}).get("hits_from") == "simulator")
+
+
+def hits_are_simulated(contents: DatasetContents) -> bool:
+    """The hits are those of the simulator, not of the watermarks: collisions were accepted, or caches evict."""
+    return PoolSize.of(contents.manifest) is not None or collisions_were_accepted(contents)
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,12 @@ def examine(contents: DatasetContents) -> Examined:
         warmup = _keyed(asked, detector, Path(folder), "warmup", _warmup(contents))
         drop = manifest.get("hit_drop", 0)
         names = [row["name"] for row in manifest["passes"]]
-        hits = {name: simulate_pass(name, requests, warmup, matching.unit, drop) for name in names}
+        if (pool := PoolSize.of(manifest)) is not None:
+            domains, outputs = contents.numbers("planned_dp_id"), contents.numbers("output_len")
+            warm = np.array([row["planned_dp_id"] for row in contents.warmup], dtype=np.int64)
+            hits = bounded_passes(names, requests, outputs, domains, warmup, warm, pool)
+        else:
+            hits = {name: simulate_pass(name, requests, warmup, matching.unit, drop) for name in names}
         return Examined(hits, detector.result())
 
 
@@ -98,7 +109,7 @@ def collision_problems(contents: DatasetContents, found: Found) -> list[str]:
     """Collisions that the dataset does not own up to, and those it claims that are not there."""
     names = [row["request_id"] for row in contents.metadata]
     what = "chunk" if _matching(contents).chunker is not None else "block"
-    if hits_are_simulated(contents):
+    if collisions_were_accepted(contents):
         claimed = {i for i, row in enumerate(contents.metadata) if row.get("collision_status") == UNRESOLVED}
         odd = sorted(claimed ^ set(found.requests))
         return [f"{names[i]}: collision_status {contents.metadata[i].get('collision_status')} is not so" for i in odd]

@@ -42,6 +42,12 @@ def sealed(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**manifest, "manifest_digest": manifest_digest(manifest)}
 
 
+def _assumed(config: PrefixCacheDatasetConfig) -> dict[str, Any]:
+    """The cache that hits were planned for, where it is one that evicts."""
+    planning = config.planning
+    return {"assume": planning.assume, "num_blocks": planning.num_blocks} if planning.assume == "capacity" else {}
+
+
 def build_manifest(
     config: PrefixCacheDatasetConfig,
     identity: dict[str, Any],
@@ -136,6 +142,7 @@ def build_manifest(
             "block_residual_calibration": config.planning.block_residual_calibration,
             "adjusted_requests": report["adjusted_requests"],
             "budget_split": "largest remainder over input tokens, moved from groups at their limit",
+            **_assumed(config),
         },
         "collision_detection": config.suffix.collision_detection.model_dump(mode="json"),
         "collision_result": report["collisions"],

@@ -263,6 +263,7 @@ def _simulated(
         groups=codes,
         domains=domains,
         lengths=lengths,
+        outputs=np.array(shards.column("output_len"), dtype=np.int64),
         prefixes=prefixes,
         ids=shards.ids(),
         warmup=warmup,

@@ -77,7 +77,7 @@ def _trace(rows: Sequence[tuple[float, int, int, list[int]]], unit: int, partial
     given = [ids if partial else ids[: length // unit] for _, length, _, ids in rows]
     flat = np.fromiter(chain.from_iterable(given), dtype=np.uint64)
     ends = np.cumsum([len(ids) for ids in given], dtype=np.int64)
-    return Trace.of_keys(flat, ends, inputs, outputs, unit)
+    return Trace.of_new_keys(flat, ends, inputs, outputs, unit)
 
 
 def _warnings(rows: Sequence[tuple[float, int, int, list[int]]], unit: int) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.cache.bounded import PoolSize, bounded_passes
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.cache.matching.semantics import Matching
 from prefixcache.cache.watermark import WatermarkResult, simulate_cold, simulate_replay, simulate_warm
@@ -22,7 +23,7 @@ class Traits:
     """What the model needs to know of a dataset; lengths in tokens.
 
     ``head``: K. ``drop``: matched tokens that the engine throws away. ``rules``: its collision rules. ``simulator``:
-    hits are those of the certificate's simulator, because collisions were accepted.
+    hits are those of the certificate's simulator, because collisions were accepted or caches of size ``pool`` evict.
     """
 
     unit: int
@@ -34,10 +35,11 @@ class Traits:
     target_pass: str
     rules: dict[str, Any]
     simulator: bool
+    pool: PoolSize | None
 
     @classmethod
     def of(cls, manifest: dict[str, Any]) -> Traits:
-        unit = int(manifest["hit_unit"])
+        unit, pool = int(manifest["hit_unit"]), PoolSize.of(manifest)
         passes = tuple(row["name"] for row in manifest["passes"])
         semantics = (manifest.get("target") or {}).get("semantics")
         wanted = "hot" if semantics == "static_prefix_ratio" else "cold"
@@ -50,7 +52,8 @@ class Traits:
             passes=passes,
             target_pass=wanted if wanted in passes else passes[0],
             rules=manifest.get("collision_detection") or {},
-            simulator=(manifest.get("collision_result") or {}).get("hits_from") == "simulator",
+            simulator=pool is not None or (manifest.get("collision_result") or {}).get("hits_from") == "simulator",
+            pool=pool,
         )
 
     def ceilings(self, lengths: Numbers) -> Numbers:
@@ -106,6 +109,7 @@ def simulate(
     groups: NDArray[np.int32],
     domains: NDArray[np.int32],
     lengths: Numbers,
+    outputs: Numbers,
     prefixes: Numbers,
     ids: Iterable[NDArray[np.int32]],
     warmup: ShardRows | None,
@@ -135,8 +139,16 @@ def simulate(
     warm_ids = list(warmup.ids()) if warmup is not None else []
     lane_prompts = KeyedPrompts.of([(warm_ids[w.row], w.domain) for w in warm], traits.unit, matching)
     certified = {}
+    bounded_hits = None
+    if traits.pool is not None:
+        warm_domains = np.array([w.domain for w in warm], dtype=np.int64)
+        sent = (outputs[order], domains[order].astype(np.int64))
+        bounded_hits = bounded_passes(traits.passes, requests, *sent, lane_prompts, warm_domains, traits.pool)
     for name in traits.passes:
-        in_order = simulate_pass(name, requests, lane_prompts, traits.unit, traits.drop // traits.unit)
+        if bounded_hits is not None:
+            in_order = bounded_hits[name]
+        else:
+            in_order = simulate_pass(name, requests, lane_prompts, traits.unit, traits.drop // traits.unit)
         certified[name] = np.empty_like(in_order)
         certified[name][order] = in_order
     # What prefixes could be worth: after a replay they are warm, and what hits beyond them is not theirs.

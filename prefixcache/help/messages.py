@@ -86,6 +86,8 @@ def _unreachable(report: dict[str, Any]) -> str:
         shown = "；".join(f"Group {group['group_id']}：{_out_of_range(group)}" for group in missed[:MOST_NAMED])
         return shown + (f"；另有 {len(missed) - MOST_NAMED} 个 Group" if len(missed) > MOST_NAMED else "")
     text = _out_of_range(report)
+    if bounded := report.get("capacity"):
+        text = f"每个缓存域为 {bounded['num_blocks']:,} 个 Block、按容量淘汰时，{text}"
     if report.get("cannot_share"):
         text += f"；{report['cannot_share']:,} 条请求过短，无法共享任何 Prefix"
     return text

@@ -19,6 +19,7 @@ LEVERS: dict[str, tuple[str, str]] = {
         "仅预热缓存无法达到",
     ),
     "cache_domains": ("将缓存域从 {current} 个减少到 {needed} 个", "仅减少缓存域无法达到"),
+    "planning.num_blocks": ("将每个缓存域的 Block 数从 {current} 增加到 {needed}", "需要更大的缓存"),
     "hit_unit": ("使用命中粒度为 {needed} Token 的服务端（当前 {current}）", "仅减小命中粒度无法达到"),
 }
 

@@ -87,6 +87,16 @@ EXECUTION: dict[str, Words] = {
         rfc="3.3.5",
         formula="|designed - target| <= u / (2 * sum(L))",
     ),
+    "PlanningConfig.assume": Words(
+        "Plan hits for a cache that never evicts, or for a vLLM block pool of num_blocks.",
+        "按不淘汰的缓存规划命中，或按容量为 num_blocks 的 vLLM Block 池规划。",
+        rfc="6.6",
+    ),
+    "PlanningConfig.num_blocks": Words(
+        "With assume capacity: blocks of each cache domain, as the server tells them (num_gpu_blocks).",
+        "assume 为 capacity 时每个缓存域的 Block 数，即服务端的 num_gpu_blocks。",
+        rfc="6.6",
+    ),
     "PlanningConfig.max_iterations": Words(
         "Accepted for compatibility: the search needs at most 64 steps.",
         "为兼容而保留：搜索至多 64 步。",

@@ -89,6 +89,12 @@ class RunDataset:
         return str(self.manifest["execution_mode"])
 
     @property
+    def planned_blocks(self) -> int | None:
+        """Blocks of each cache that the hits were planned for; None: caches that never evict."""
+        planning = self._part("planning")
+        return int(planning["num_blocks"]) if planning.get("assume") == "capacity" else None
+
+    @property
     def passes(self) -> tuple[str, ...]:
         """Measured passes in the order they run."""
         return _passes(self.manifest)

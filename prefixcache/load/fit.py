@@ -121,6 +121,14 @@ class Fit:
         return next((r for r in everything if r.prefix % unit), None)
 
     def _capacity(self, label: str, cache: CacheFacts) -> None:
+        if (planned := self.dataset.planned_blocks) is not None:
+            if cache.num_blocks not in (None, planned):
+                self._warn(
+                    "capacity_differs",
+                    f"the hits were planned for caches of {planned:,} blocks, {label} has {cache.num_blocks:,}: "
+                    "requests may hit otherwise than planned",
+                )
+            return
         if cache.kv_tokens is None:
             return
         for name in self.dataset.passes:

@@ -87,7 +87,8 @@ def _rest() -> dict[str, str | Schema]:
                 "block_residual_calibration": "bool",
                 "adjusted_requests": "nat",
                 "budget_split": "str",
-            }
+            },
+            {"assume": "str", "num_blocks": "nat"},
         ),
         "collision_detection": "open",
         "collision_result": shared.collisions(),
@@ -139,6 +140,7 @@ def validation_report() -> Schema:
         "construction": "str",
         "warnings": "str[]",
         "planned_hit_tokens": told("Hits of the plan, where expected hits are the simulator's. Unit: tokens.", "nat"),
+        "capacity": obj({"num_blocks": "nat", "plans_tried": "nat?", "unbounded_hit_tokens": "nat?"}),
         "reordered": told("New order and the digests it was made from, after `reorder`. Open.", "open"),
     }
     text = "Verdict on a dataset and its proof; a refused plan has the plan's figures only."

@@ -53,6 +53,8 @@ class Job(BaseModel):
             del identity["output"]  # what it writes is what was written before there was a choice
         elif config.output.formats == FORMATS:
             del identity["output"]["formats"]
+        if config.planning.assume == "unbounded":
+            del identity["planning"]["assume"]  # likewise
         for field, block in _listings(identity):
             if file := block.get("file"):
                 block["file"] = _named(Path(file), f"{field}.file", InputError)

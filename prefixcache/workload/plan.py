@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixcache.cache.bounded import PoolSize
 from prefixcache.cache.watermark import WatermarkResult, simulate_cold, simulate_replay, simulate_warm
 from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.errors import InputError
-from prefixcache.workload.budget import Goals, global_goals, group_goals
+from prefixcache.workload.budget import Goals, global_goals, group_goals, split_budget
+from prefixcache.workload.capacity import Bounded, Found, Sent, plan_within, pool_of
 from prefixcache.workload.frame import Frame
 from prefixcache.workload.lanes import HitRules, Lanes
 from prefixcache.workload.many_groups import Batch, plan_batch
@@ -52,6 +55,9 @@ class Plan:
     """Per group: hit tokens with every prefix at its ceiling."""
     adjusted_requests: int
     courses: list[tuple[int | None, Course]]
+    search: Found | None = None
+    """With `planning.assume: capacity`: how the plan was found. ``minimum`` and ``maximum`` are then those of the plans
+    tried, and the hits those of the bounded cache; the watermarks are an unbounded cache's."""
 
     def of_pass(self, name: str) -> WatermarkResult:
         return self.passes[name]
@@ -97,6 +103,15 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, f
     prefixes, adjusted, courses = shortest, 0, list[tuple[int | None, Course]]()
     if goals is not None:
         prefixes, adjusted, courses = _plan_prefixes(config, shape, order, lanes, ceilings, rules, goals)
+    bounded = None
+    if (pool := pool_of(config)) is not None:
+        make = partial(_planned_for, config, shape, order, lanes, ceilings, rules, goals)
+        bounded = plan_within(
+            _sent_whatever(config, pool, shape, order, domains, lanes, frame, rules), shape, order, goals, make
+        )
+        prefixes, adjusted, goals = bounded.prefixes, bounded.adjusted, bounded.goals
+        if goals is not None:
+            minimum, maximum = goals.minimum, goals.maximum
     if any(name.startswith("prefix_len") for name in config.order):
         # Groups keep to one domain under the policies allowed here, so this moves no request to another lane.
         order, domains, lanes = _sent(config, shape, prefixes)
@@ -114,13 +129,63 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, f
         lanes=lanes,
         ceilings=ceilings * unit,
         prefixes=tokens,
-        passes={name: _simulate(name, shape, tokens, lanes, order, domains, unit, rules) for name in config.passes},
+        passes={
+            name: _simulate(name, shape, tokens, lanes, order, domains, unit, rules, bounded) for name in config.passes
+        },
         goals=goals,
         minimum=[units * unit for units in minimum],
         maximum=[units * unit for units in maximum],
         adjusted_requests=adjusted,
         courses=courses,
+        search=None if bounded is None else bounded.found,
     )
+
+
+def _sent_whatever(
+    config: PrefixCacheDatasetConfig,
+    pool: PoolSize,
+    shape: Shape,
+    order: Tokens,
+    domains: NDArray[np.int32],
+    lanes: Lanes,
+    frame: Frame,
+    rules: HitRules,
+) -> Sent:
+    """What is known of the requests before their prefixes are."""
+    return Sent(
+        groups=shape.groups[order].astype(np.int64),
+        lanes=lanes.lane_of[order].astype(np.int64),
+        domains=domains[order].astype(np.int64),
+        lengths=shape.lengths[order],
+        outputs=shape.outputs[order],
+        lane_group=lanes.group.astype(np.int64),
+        lane_domain=lanes.domain.astype(np.int64),
+        head=rules.head * config.unit,
+        around=config.block_size + frame.tail,
+        passes=config.passes,
+        target_pass=config.target_pass,
+        pool=pool,
+    )
+
+
+def _planned_for(
+    config: PrefixCacheDatasetConfig,
+    shape: Shape,
+    order: Tokens,
+    lanes: Lanes,
+    ceilings: Tokens,
+    rules: HitRules,
+    goals: Goals | None,
+    total: int | None,
+) -> tuple[Tokens, int]:
+    """Prefixes in units that an unbounded cache hits ``total`` units of, and how many requests were adjusted."""
+    if goals is None or total is None:
+        return np.full_like(ceilings, rules.head), 0
+    tokens = np.bincount(shape.groups, weights=shape.lengths, minlength=len(goals.minimum)).astype(np.int64).tolist()
+    budgets = split_budget(total, tokens, goals.minimum, goals.maximum)[1]
+    return _plan_prefixes(config, shape, order, lanes, ceilings, rules, replace(goals, total=total, budgets=budgets))[
+        :2
+    ]
 
 
 def _sent(config: PrefixCacheDatasetConfig, shape: Shape, prefixes: Tokens) -> tuple[Tokens, NDArray[np.int32], Lanes]:
@@ -275,11 +340,15 @@ def _simulate(
     domains: NDArray[np.int32],
     unit: int,
     rules: HitRules,
+    bounded: Bounded | None,
 ) -> WatermarkResult:
+    """Watermarks of an unbounded cache; the hits too, unless a bounded one was planned for."""
     drop = rules.drop * unit
     if name == "cold":
         head = rules.head * unit
-        return simulate_cold(prefixes, lanes.lane_of, order, domains=domains, head=head, drop=drop)
-    if name == "hot":
-        return simulate_warm(prefixes, lanes.lane_of, drop=drop)
-    return simulate_replay(shape.lengths, prefixes, lanes.lane_of, unit=unit, drop=drop)
+        found = simulate_cold(prefixes, lanes.lane_of, order, domains=domains, head=head, drop=drop)
+    elif name == "hot":
+        found = simulate_warm(prefixes, lanes.lane_of, drop=drop)
+    else:
+        found = simulate_replay(shape.lengths, prefixes, lanes.lane_of, unit=unit, drop=drop)
+    return found if bounded is None else replace(found, hit=bounded.hits[name])

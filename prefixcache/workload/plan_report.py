@@ -59,6 +59,7 @@ def plan_report(config: PrefixCacheDatasetConfig, plan: Plan) -> dict[str, Any]:
         "suggestions": [] if plan.reachable else suggest(config, plan),
         "semantics": config.semantics,
         "execution_mode": config.mode,
+        **_capacity(config, plan),
         "objective": None if plan.goals is None else config.planning.objective,
         "block_size": config.block_size,
         "hit_unit": config.unit,
@@ -88,6 +89,20 @@ def overall_status(
     if plan.goals is not None and plan.goals.of_groups:
         return worst([row["status"] for row in groups if row["status"] is not None])
     return PASS if deviation is None else status_of(config, deviation, plan.reachable)
+
+
+def _capacity(config: PrefixCacheDatasetConfig, plan: Plan) -> dict[str, Any]:
+    """What was planned for, where it is a cache that evicts: beside the hits there those of a cache that does not."""
+    if config.planning.assume == "unbounded":
+        return {}
+    unbounded = None if plan.search is None else plan.search.asked * plan.unit
+    return {
+        "capacity": {
+            "num_blocks": config.planning.num_blocks,
+            "plans_tried": None if plan.search is None else plan.search.tries,
+            "unbounded_hit_tokens": unbounded,
+        }
+    }
 
 
 def _courses(config: PrefixCacheDatasetConfig, plan: Plan) -> list[dict[str, Any]]:

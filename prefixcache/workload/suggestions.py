@@ -18,6 +18,7 @@ from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.config.lengths import EmpiricalLength, ExplicitLength
 from prefixcache.help.suggestions import chinese
 from prefixcache.workload.budget import goal_units
+from prefixcache.workload.capacity_suggestion import more_blocks
 from prefixcache.workload.groups import assign_groups, group_weights, largest_remainder
 from prefixcache.workload.length_files import read_lengths
 from prefixcache.workload.lengths import draw_lengths
@@ -52,6 +53,9 @@ def suggest(config: PrefixCacheDatasetConfig, plan: Plan) -> list[Suggestion]:
         plan.frame,
     )
     reach = scene.maximum(config)
+    if plan.search is not None and (plan.goal or 0) > sum(plan.maximum) and reach.meets(wish):
+        found = [entry for entry in [more_blocks(config, plan)] if entry is not None]
+        return [entry | {"text_zh": chinese(entry)} for entry in found]
     found = list(_higher_targets(config, reach, wish))
     if not _only_below(reach, wish):
         found += [entry for lever in _LEVERS for entry in lever(config, scene, wish)]

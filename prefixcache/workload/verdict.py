@@ -63,6 +63,11 @@ def reason_of(config: PrefixCacheDatasetConfig, plan: Plan, status: str, tokens:
         return _why_unreachable(config, plan, tokens)
     if status == PASS:
         return None
+    if plan.search is not None:
+        return (
+            f"of {plan.search.tries} plans that were tried with caches of {config.planning.num_blocks} blocks none "
+            "comes nearer to the target"
+        )
     if not config.planning.block_residual_calibration:
         return "the target was missed by more than pass_tolerance; planning.block_residual_calibration is off"
     parts = tokens if config.group_targets is not None else [sum(tokens)]
@@ -84,6 +89,8 @@ def _why_unreachable(config: PrefixCacheDatasetConfig, plan: Plan, tokens: list[
     assert plan.goals is not None
     if not plan.goals.of_groups:
         goal = plan.goals.total * plan.unit
+        if plan.search is not None and goal > sum(plan.maximum):
+            return _beyond_capacity(config, plan, goal, sum(tokens))
         if goal < sum(plan.minimum):
             return _below(plan, goal, sum(plan.minimum), sum(tokens))
         return _above(config, plan, goal, sum(plan.maximum), sum(tokens))
@@ -98,6 +105,14 @@ def _why_unreachable(config: PrefixCacheDatasetConfig, plan: Plan, tokens: list[
             )
     more = f"; and {len(rows) - MOST_NAMED} more groups" if len(rows) > MOST_NAMED else ""
     return "; ".join(rows[:MOST_NAMED]) + more
+
+
+def _beyond_capacity(config: PrefixCacheDatasetConfig, plan: Plan, goal: int, tokens: int) -> str:
+    assert plan.search is not None
+    return (
+        f"with caches of {config.planning.num_blocks} blocks {sum(plan.maximum)} of {tokens} input tokens hit at most "
+        f"in {plan.search.tries} plans that were tried, the target needs {goal}"
+    )
 
 
 def _below(plan: Plan, goal: int, minimum: int, tokens: int) -> str:
