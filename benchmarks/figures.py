@@ -9,7 +9,7 @@ from typing import Any, Literal
 GROUPS = 10
 TARGET = 0.5
 FEWEST = 5  # requests a group, that the target can be reached
-Work = Literal["plan", "simulate", "generate", "reporting", "validate", "command"]
+Work = Literal["plan", "simulate", "generate", "reporting", "validate", "command", "first command"]
 How = Literal["seconds ratio", "seconds difference", "share of the whole", "peak ratio"]
 
 
@@ -19,7 +19,9 @@ class Case:
 
     Args:
         key, title: its name on the command line and in tables.
-        work: a function of :mod:`benchmarks.work`, or ``command``: the command line through Prefect.
+        work: a function of :mod:`benchmarks.work`; ``first command``, ``command``: the command line through Prefect,
+            into a new folder, or once more into the one that it has made.
+        runner: of the command line.
         requests: of the dataset. mean: input tokens of a request.
         unit: what is counted. before: work done once, outside of the clock, in the folder that the case then finds.
         workers: processes that build shards; None: what is asked for.
@@ -39,6 +41,7 @@ class Case:
     tokenizer: str | None = None
     settled: bool = False
     fixed: bool = False
+    runner: str = "threads"
 
     def shrunk(self, factor: int) -> Case:
         if self.settled:
@@ -106,6 +109,11 @@ def rerun(key: str, requests: int, full: bool) -> Figure:
     return Figure(key, (own, tiny), (beyond,), full)
 
 
+def by_runner(runner: str, workers: int) -> Case:
+    title = f"generate 10,000 × 4,096 through Prefect, {runner}, {workers} worker{'s' if workers > 1 else ''}"
+    return Case(f"{runner}-{workers}", title, "first command", 10_000, workers=workers, runner=runner)
+
+
 FIGURES = (
     Figure(
         "plan", (Case("plan", "plan, order, watermarks of 100,000 × 4,096, 100 groups", "plan", 100_000, groups=100),)
@@ -142,6 +150,13 @@ FIGURES = (
         (
             Comparison("scale-seconds", "1,000,000 × 1,024 against 100,000 × 1,024: seconds", "seconds ratio"),
             Comparison("scale-peak", "1,000,000 × 1,024 against 100,000 × 1,024: peak RSS", "peak ratio"),
+        ),
+        full=True,
+    ),
+    Figure(
+        "runners",
+        tuple(
+            by_runner(*case) for case in (("threads", 1), ("threads", 2), ("threads", 4), ("processes", 2), ("dask", 2))
         ),
         full=True,
     ),

@@ -76,6 +76,8 @@ def by_command(case: Case, folder: Path, setting: Setting) -> Run:
         folder,
         "--workers",
         str(setting.workers_of(case)),
+        "--runner",
+        case.runner,
         "--json",
     ]
     ended = run_process([sys.executable, "-c", COMMAND, *words], environment)
@@ -112,6 +114,12 @@ def prepared(case: Case, setting: Setting) -> Path:
 def run_once(case: Case, folder: Path, setting: Setting) -> Run:
     if case.work == "command":
         return again(case, folder, setting)
+    if case.work == "first command":
+        own = folder / "set"
+        try:
+            return by_command(case, own, setting)
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
     if case.before:
         return in_child(case.work, case, folder, setting)
     with tempfile.TemporaryDirectory(dir=setting.scratch, prefix=f"{case.key}-") as fresh:

@@ -17,6 +17,7 @@ from flows.commands.reorder import reorder
 from flows.commands.report import report
 from flows.commands.run import run
 from flows.commands.serve import serve
+from flows.commands.simulate import simulate
 from flows.commands.validate import validate
 from flows.signals import end_on_sigterm
 from flows.usage import Commands
@@ -56,7 +57,7 @@ def _common(
         logging.getLogger("prefixcache").setLevel(logging.INFO)
 
 
-for command in (init, plan, generate, validate, inspect, reorder, run, report, export, explain, serve, demo):
+for command in (init, plan, generate, validate, inspect, reorder, simulate, run, report, export, explain, serve, demo):
     app.command(context_settings=HELP)(command)
 
 

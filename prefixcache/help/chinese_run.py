@@ -17,6 +17,13 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (r"name or service not known", "无法解析主机名"),
     (r"no answer in time", "响应超时"),
     (r"server disconnected", "服务端断开连接"),
+    # KV events
+    (r"KV events: (.+)", "KV 事件：{0}"),
+    (r"nothing listens at ([^;]+)", "{0} 无服务监听"),
+    (r"no event came from ([^;]+)", "未收到来自 {0} 的任何事件"),
+    (r"vLLM publishes with (--kv-events-config), see (\S+)", "vLLM 通过 {0} 发布，参见 {1}"),
+    (r"(\d+) batches were lost, (\d+) could not be read", "丢失 {0} 批，{1} 批无法读取"),
+    (r"the recording stopped \((.+)\)", "记录中止（{0}）"),
     # Metrics pages
     (rf"{_S}: metrics line (\d+) skipped \((\w+)\): (.+)", "{0}：Metrics 第 {1} 行已跳过（{2}）：{3}"),
     (r"metrics line (\d+) skipped \((\w+)\): (.+)", "Metrics 第 {0} 行已跳过（{1}）：{2}"),
@@ -77,6 +84,15 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         rf"(pass \w+) needs {_N} KV tokens in cache domain (\d+), {_S} holds {_N}: blocks may be evicted before they "
         "are hit",
         "{0}在缓存域 {2} 中需要 {1} 个 KV Token，{3} 仅容纳 {4} 个：Block 可能在被命中前淘汰",
+    ),
+    (
+        rf"the hits were planned for caches of {_N} blocks, {_S} has {_N}: requests may hit otherwise than planned",
+        "命中按每个缓存 {0} 个 Block 规划，{1} 为 {2} 个：实际命中可能不同",
+    ),
+    (
+        rf"the hits were planned for caches of {_N} blocks and one request at a time; with {_N} in flight others are "
+        r"evicted",
+        "命中按每个缓存 {0} 个 Block、逐条发送规划；并发 {1} 条时淘汰会不同",
     ),
     (
         r"the dataset holds token ids and no text \(output\.prompts: ids\), so its prompts are sent as ids",

@@ -178,6 +178,16 @@ WARNINGS: dict[str, Words] = {
     "route": Words(
         "A cache domain was asked for other tokens than planned.", "某缓存域的查询 Token 与计划不符。", rfc="2.7"
     ),
+    "kv_events_not_available": Words(
+        "The server's KV events were asked for, but none came: nobody publishes them there.",
+        "要求记录服务端 KV 事件，但未收到任何事件：该地址没有发布者。",
+        rfc="6.5",
+    ),
+    "kv_events_partial": Words(
+        "Some of the server's KV events are missing, so what is told from them is not exact.",
+        "服务端 KV 事件有缺失，基于事件的分析不再精确。",
+        rfc="6.5",
+    ),
     "not_idle": Words(
         "The server was busy before or after the pass: others may have used it.",
         "轮次前后服务端不空闲，可能有其他流量。",
@@ -195,6 +205,16 @@ WARNINGS: dict[str, Words] = {
     ),
     "prefix_caching_off": Words(
         "The server says that prefix caching is off.", "服务端未启用 Prefix Cache。", rfc="3.3.22"
+    ),
+    "capacity_differs": Words(
+        "The server has another number of blocks than the hits were planned for.",
+        "服务端的 Block 数与规划时假定的不同。",
+        rfc="6.6",
+    ),
+    "capacity_in_flight": Words(
+        "Hits planned for a cache that evicts hold for one request at a time.",
+        "按容量规划的命中仅在逐条发送时精确成立。",
+        rfc="6.6",
     ),
     "kv_capacity": Words(
         "The plan needs more KV cache than the server holds: blocks will be evicted.",

@@ -261,6 +261,11 @@ RUN: dict[str, Words] = {
         "What each server said of itself; null: it did not say.", "各服务自述信息；null 表示未提供。", rfc="3.2.3"
     ),
     "failed_requests": Words("Requests that failed.", "失败请求数。", rfc="3.4.4", unit="requests"),
+    "kv_events": Words(
+        "What was recorded of the server's KV events; null: not asked for.",
+        "服务端 KV 事件的记录情况；null 表示未要求记录。",
+        rfc="6.5",
+    ),
     "plan": Words(
         "What --dry-run prints: tokens, KV cache, chains, time.", "--dry-run 的内容：Token、KV Cache、依赖链与时间。"
     ),

@@ -10,7 +10,7 @@ RESIDUE = obj({"detected": "bool?", "evidence": {"type": "array", "items": {}}})
 
 
 def run() -> Schema:
-    """run.json. Open are options, isolation, servers[], plan, error and the passes' isolation."""
+    """run.json. Open are options, isolation, servers[], plan, kv_events, error and the passes' isolation."""
     entry = obj(
         {
             "name": "str",
@@ -39,6 +39,7 @@ def run() -> Schema:
             **fields("nat", "requests failed_requests"),
             "passes": many(entry),
             "plan": "open?",
+            "kv_events": "open?",
             "warnings": many(_warning()),
         }
     )

@@ -19,6 +19,8 @@ VERSIONS: dict[str, int] = {
     "prefix_cache_metrics": 1,
     "run": 1,
     "prefix_cache_report": 1,
+    "trace_simulation": 1,
+    "dataset_simulation": 1,
 }
 """Kind of artifact → the newest version of its form that this package knows."""
 FIRST = 1
