@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: env check test demo bench bench-full lock clean
+.PHONY: env check test test-real demo bench bench-full fidelity lock clean
 
 env: $(STAMP)
 
@@ -30,8 +30,11 @@ check: env
 	$(BIN)/mypy
 	$(BIN)/python -m tests.imports
 
-test: env
+test: env   ## all tests but those of test-real; a real vLLM is among them, built on first use where it can be had
 	$(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadgroup
+
+test-real: env   ## every test against real engines: vLLM with two ranks, other blocks, an external tier; SGLang
+	$(BIN)/pytest -q -m real tests/real
 
 BENCH := outputs/benchmarks
 
@@ -43,6 +46,9 @@ bench-full: env   ## all figures and the peers' generators; prints the READMEs' 
 	$(BIN)/python -m benchmarks.generation --full --runs 3 --json > $(BENCH)/generation.jsonl
 	$(BIN)/python -m benchmarks.peers $(BENCH_PEERS) --json > $(BENCH)/peers.jsonl
 	$(BIN)/python -m benchmarks.readme $(BENCH)/generation.jsonl $(BENCH)/peers.jsonl
+
+fidelity: env   ## plays scenarios on real engines and writes docs/fidelity.md: the best part of an hour
+	$(BIN)/python -m benchmarks.fidelity
 
 demo: env
 	$(BIN)/prefixcache demo

@@ -42,6 +42,8 @@ def run(
     insecure: bool = False,
     ca_file: str | None = None,
     proxy: str | None = None,
+    kv_events: list[str] | None = None,
+    kv_events_replay: list[str] | None = None,
     timeout: float = IDLE_S,
     language: Literal["en", "zh"] = "en",
 ) -> Any:
@@ -64,6 +66,8 @@ def run(
         insecure: Take any TLS certificate of the server.
         ca_file: PEM file of the authorities that signed its certificate.
         proxy: Forward proxy, without credentials.
+        kv_events: Where the server publishes its KV events, tcp://HOST:PORT, one for each address.
+        kv_events_replay: Where it repeats them, likewise.
         timeout: Seconds to wait for the next byte of an answer; a whole request may take three times as long.
         language: Language of the HTML report.
     """
@@ -83,6 +87,8 @@ def run(
             overwrite=overwrite,
             without_prompts=without_prompts,
             timeouts=Timeouts.of(timeout),
+            kv_events=tuple(kv_events or ()),
+            kv_events_replay=tuple(kv_events_replay or ()),
             connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),
         )
         value_of(run_benchmark(dataset_folder(dataset, "dataset"), folder, options, return_state=True))

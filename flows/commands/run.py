@@ -76,6 +76,14 @@ def run(
             "three times as long.",
         ),
     ] = 300.0,
+    kv_events: Annotated[
+        list[str] | None,
+        typer.Option("--kv-events", help="Record the KV events published at tcp://HOST:PORT. One for each --url."),
+    ] = None,
+    kv_events_replay: Annotated[
+        list[str] | None,
+        typer.Option("--kv-events-replay", help="Where the server repeats events that were lost; likewise."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
     prefill_tps: Annotated[
         float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
@@ -116,6 +124,8 @@ def run(
             allow_residue=allow_residue,
             overwrite=overwrite,
             without_prompts=without_prompts,
+            kv_events=tuple(kv_events or ()),
+            kv_events_replay=tuple(kv_events_replay or ()),
             timeout=timeout,
             reach=reach,
             language=lang,
@@ -204,6 +214,7 @@ def _as_flow(
     from tasks.run_benchmark import watched
 
     plain = {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in choices.items()}
+    plain |= {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
     ca_file, proxy = reach.get("ca_file"), reach.get("proxy")
     with watched(progress):
         report: dict[str, Any] = value_of(

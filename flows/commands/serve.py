@@ -27,6 +27,12 @@ def serve(
     ] = 0,
     max_model_len: Annotated[int, typer.Option(min=2, help="Longest prompt plus output, tokens.")] = 131_072,
     model: Annotated[str, typer.Option(help="Name the server gives its model.")] = "reference",
+    kv_events: Annotated[
+        str, typer.Option("--kv-events", help="Publish KV events at tcp://*:PORT, DP rank r at PORT + r.")
+    ] = "",
+    kv_events_replay: Annotated[
+        str, typer.Option("--kv-events-replay", help="Repeat them at tcp://*:PORT for those who missed some.")
+    ] = "",
 ) -> None:
     """Serve the reference engine: an OpenAI-compatible server with a real block cache and simulated compute."""
     with reporting_errors():
@@ -45,6 +51,8 @@ def serve(
                 decode_tps=decode_tps,
                 max_model_len=max_model_len,
                 model=model,
+                kv_events=kv_events,
+                kv_events_replay=kv_events_replay,
             ),
             host=host,
             port=port,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from prefixcache.engines.http import Connection, Timeouts
+from prefixcache.engines.kv_events import events_endpoint
 from prefixcache.errors import InputError
 from prefixcache.load.gate import GATINGS, Gating
 
@@ -34,6 +35,8 @@ class RunOptions:
             from where they are.
         timeouts: deadlines of a request.
         connection: TLS and proxy.
+        kv_events: ``tcp://HOST:PORT`` where the server publishes its KV events, one for each endpoint.
+        kv_events_replay: where it repeats them, likewise; may be left out.
         poll_interval: seconds between two reads of the gauges.
         quiesce_timeout: how long to wait, in seconds, for the server to fall idle.
         assumed_prefill_tps, assumed_decode_tps: rates in tokens per second for the estimate of a dry run.
@@ -57,6 +60,8 @@ class RunOptions:
     without_prompts: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
     connection: Connection = field(default_factory=Connection)
+    kv_events: tuple[str, ...] = ()
+    kv_events_replay: tuple[str, ...] = ()
     poll_interval: float = 1.0
     quiesce_timeout: float = 60.0
     assumed_prefill_tps: float | None = None
@@ -71,10 +76,24 @@ class RunOptions:
             if getattr(self, name) not in known:
                 raise _wrong(name, f"{getattr(self, name)!r} is unknown", f"Choose one of {', '.join(known)}.")
         self._check_variant()
+        self._check_events()
         if self.concurrency is not None and self.concurrency < 1:
             raise _wrong("concurrency", f"{self.concurrency} is below 1", "Give a number of requests in flight.")
         if self.poll_interval <= 0:
             raise _wrong("poll_interval", f"{self.poll_interval} is not above 0", "Give seconds between two polls.")
+
+    def _check_events(self) -> None:
+        for name, addresses in (("kv_events", self.kv_events), ("kv_events_replay", self.kv_events_replay)):
+            for address in addresses:
+                events_endpoint(address, field=name)
+            if len(addresses) not in (0, len(self.urls)):
+                raise _wrong(
+                    name,
+                    f"{len(addresses)} addresses of KV events stand beside {len(self.urls)} endpoints",
+                    "Give one for each --url, in the same order.",
+                )
+        if self.kv_events_replay and not self.kv_events:
+            raise _wrong("kv_events_replay", "what is not recorded cannot be repeated", "Give --kv-events too.")
 
     def _check_variant(self) -> None:
         if self.isolation == "variant" and self.variant_dataset is None:

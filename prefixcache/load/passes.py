@@ -20,10 +20,11 @@ from prefixcache.load.facts import pass_chain, pass_gating, warm_lanes
 from prefixcache.load.figures import pass_figures
 from prefixcache.load.gate import Chain, Gates, Gating, Lane
 from prefixcache.load.isolation import Isolator, PassIsolation
+from prefixcache.load.kv_recorder import KvRecorder
 from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
 from prefixcache.load.preflight import CHECKED_PROMPTS, wrong_token_count
-from prefixcache.load.records import RequestRecord
+from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.residue import Residue
 from prefixcache.load.routes import Router
 from prefixcache.load.sender import Sender
@@ -48,6 +49,7 @@ class Bench:
     concurrency: int
     gating: Gating
     progress: ProgressCallback | None = None
+    recorder: KvRecorder | None = None
     warnings: list[dict[str, str]] = field(default_factory=list)
     sent: int = 0
     failed: int = 0
@@ -59,6 +61,11 @@ class Bench:
             warning |= dict.fromkeys(PLACES) | {"dataset_id": self.dataset.dataset_id} | places
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+    def mark_events(self, pass_name: str, phase: Phase, began: float) -> None:
+        """KV events from now on belong there."""
+        if self.recorder is not None:
+            self.recorder.mark(pass_name, phase, began)
 
     def tell(self, event: Progress) -> None:
         if self.progress is not None:
@@ -123,6 +130,7 @@ class PassRunner:
             warm = await self._prepare()
         before = await bench.monitor.snapshot()
         began = time.perf_counter()
+        bench.mark_events(self.name, "measured", began)
         watched = self.in_flight.watched(idle, lambda note: self._waiting("measured", note))
         async with watched, bench.monitor.polling(self.name, began) as usage:
             await self._measure(began, warm, before)
@@ -176,7 +184,9 @@ class PassRunner:
         bench = self.bench
         rounds = bench.dataset.warmup_rounds if bench.dataset.prepared_by(self.name) == "warmup" else 1
         self._total = len(prompts) * rounds
-        sender = self._sender(time.perf_counter())
+        began = time.perf_counter()
+        bench.mark_events(self.name, "warmup", began)
+        sender = self._sender(began)
         for _ in range(rounds):
             gates = Gates([p.item for p in prompts], "none")
             await sender.send(prompts, "warmup", gates)

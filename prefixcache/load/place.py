@@ -16,7 +16,8 @@ from prefixcache.locks import FolderLock, refuse_if_held
 LOCK = ".lock"
 RESULTS = "request_results.jsonl"
 SAMPLES = "metrics_samples.jsonl"
-WRITTEN = (RESULTS, SAMPLES, "performance_metrics.json", "prefix_cache_metrics.json", "run.json")
+KV_EVENTS = "kv_events.jsonl"
+WRITTEN = (RESULTS, SAMPLES, KV_EVENTS, "performance_metrics.json", "prefix_cache_metrics.json", "run.json")
 MARK = "prefixcache_version"
 LISTED = 5
 WITHOUT_PROMPTS = ("manifest.json", "request_metadata.jsonl", "validation_report.json")
@@ -84,7 +85,9 @@ def _is_a_run(run_dir: Path) -> bool:
     if (runtime / "run.json").is_file():
         return MARK in _json(runtime / "run.json")
     left = {f"{RESULTS}.partial", f"{SAMPLES}.partial"}
-    return runtime.is_dir() and {path.name for path in runtime.iterdir()} in ({*left}, set())
+    if not runtime.is_dir():
+        return False
+    return {path.name for path in runtime.iterdir()} - {f"{KV_EVENTS}.partial"} in (left, set())
 
 
 def wrong_place(message: str, remedy: str = "Choose another --run-dir.") -> InputError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.facts import Rates, plan_facts
 from prefixcache.load.isolation import Isolator
+from prefixcache.load.kv_recorder import KvRecorder, sources_of
 from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import (
     API_KEY_VARIABLE,
@@ -149,6 +151,7 @@ class _Run:
                 overwrite=options.overwrite,
                 variant_dir=self.variant.directory if self.variant else None,
                 without_prompts=options.without_prompts,
+                kv_events=bool(options.kv_events),
             )
             files = RunFiles(self.dataset, options, store, secrets)
             try:
@@ -157,8 +160,9 @@ class _Run:
                 bench = self._bench(http, client, endpoints, sources, router, found, store)
                 isolator = Isolator(bench, self.variant)
                 files.begin(bench, found, isolator)
-                for name in self.dataset.passes:
-                    files.add(await PassRunner(bench, name, isolator).run())
+                async with self._recording(bench, router, files):
+                    for name in self.dataset.passes:
+                        files.add(await PassRunner(bench, name, isolator).run())
                 return files.finish()
             except BaseException as error:
                 files.abandon(error)
@@ -192,6 +196,24 @@ class _Run:
         router.rank_header = found.adapter.rank_header
         return found
 
+    @asynccontextmanager
+    async def _recording(self, bench: Bench, router: Router, files: RunFiles) -> AsyncIterator[None]:
+        """Listen to the server's KV events, where asked to. That there are none never ends a run."""
+        options, sink = self.options, bench.store.kv_events
+        if sink is None:
+            yield
+            return
+        ranks = router.domains if router.by_rank else 1
+        sources = sources_of(options.kv_events, options.kv_events_replay, ranks)
+        recorder = bench.recorder = KvRecorder(sources, sink.append)
+        try:
+            await asyncio.to_thread(recorder.start)
+            yield
+        finally:
+            files.kv_events = await asyncio.to_thread(recorder.stop)
+            if files.kv_events["status"] != "complete":
+                bench.warn(f"kv_events_{files.kv_events['status']}", f"KV events: {files.kv_events['reason']}")
+
     def _bench(
         self,
         http: httpx.AsyncClient,
@@ -222,6 +244,12 @@ class _Run:
             bench.warn(code, text)
         for text in router.warnings:
             bench.warn("endpoints", text)
+        if dataset.planned_blocks is not None and bench.concurrency > 1:
+            bench.warn(
+                "capacity_in_flight",
+                f"the hits were planned for caches of {dataset.planned_blocks:,} blocks and one request at a time; "
+                f"with {bench.concurrency} in flight others are evicted",
+            )
         if client.send == "ids" and options.send == "auto":
             what = "no text (output.prompts: ids)" if dataset.without_texts else "no exact text"
             bench.warn("sent_as_ids", f"the dataset holds token ids and {what}, so its prompts are sent as ids")

@@ -45,6 +45,7 @@ class RunFiles:
         self.servers: tuple[ServerFacts, ...] = ()
         self.plan: dict[str, Any] | None = None
         self.isolator: Isolator | None = None
+        self.kv_events: dict[str, Any] | None = None
 
     def begin(self, bench: Bench, found: Preflight, isolator: Isolator) -> None:
         self.bench, self.isolator = bench, isolator
@@ -112,6 +113,7 @@ class RunFiles:
                 "failed_requests": bench.failed if bench else 0,
                 "passes": [_pass_summary(r) for r in self.results],
                 "plan": self.plan,
+                "kv_events": self.kv_events,
                 "warnings": self._warnings(),
             },
         )
@@ -173,6 +175,7 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
         "isolation": options.isolation,
         "allow_residue": options.allow_residue,
         "without_prompts": options.without_prompts,
+        "kv_events": bool(options.kv_events),
         "tls": {"insecure": options.connection.insecure, "own_authorities": options.connection.ca_file is not None},
         "proxy": options.connection.proxy is not None,
         "timeouts_s": {

@@ -10,7 +10,7 @@ import orjson
 
 from prefixcache.errors import EnvironmentFailure
 from prefixcache.files import write_json
-from prefixcache.load.place import RESULTS, SAMPLES, WRITTEN, check_place, hold_place, link_dataset
+from prefixcache.load.place import KV_EVENTS, RESULTS, SAMPLES, WRITTEN, check_place, hold_place, link_dataset
 
 REPORTS = ("prefix_cache_report.json", "prefix_cache_report.html")
 
@@ -72,6 +72,7 @@ class RunStore:
         overwrite: take out the results of an earlier run.
         variant_dir: the second content of the same plan, linked as ``dataset_variant``.
         without_prompts: link only what tells of the dataset, not its prompts.
+        kv_events: keep a file for the server's KV events.
 
     Raises:
         InputError: the directory holds a finished run or foreign files, or lies inside the dataset.
@@ -86,6 +87,7 @@ class RunStore:
         overwrite: bool = False,
         variant_dir: Path | None = None,
         without_prompts: bool = False,
+        kv_events: bool = False,
     ) -> None:
         self.run_dir = run_dir
         self.runtime = run_dir / "runtime"
@@ -104,6 +106,7 @@ class RunStore:
             self._make_room()
             self.results = Appender(self.runtime / RESULTS)
             self.samples = Appender(self.runtime / SAMPLES)
+            self.kv_events = Appender(self.runtime / KV_EVENTS) if kv_events else None
         except OSError as error:
             self._lock.release()
             raise _unwritable(run_dir, error) from error
@@ -116,9 +119,10 @@ class RunStore:
         write_json(self.runtime / name, value)
 
     def close(self, *, complete: bool) -> None:
-        """Close both files; the folder stays this run's until ``release``."""
-        self.results.close(complete=complete)
-        self.samples.close(complete=complete)
+        """Close the files; the folder stays this run's until ``release``."""
+        for file in (self.results, self.samples, self.kv_events):
+            if file is not None:
+                file.close(complete=complete)
 
     def release(self) -> None:
         """Let others write here."""
@@ -132,7 +136,7 @@ class RunStore:
             while (aside := self.runtime / f"request_results.interrupted-{number}.jsonl").exists():
                 number += 1
             os.replace(interrupted, aside)
-        for name in WRITTEN:
+        for name in (*WRITTEN, f"{KV_EVENTS}.partial"):
             (self.runtime / name).unlink(missing_ok=True)
         for name in REPORTS:
             (self.run_dir / "report" / name).unlink(missing_ok=True)  # it tells of the earlier run

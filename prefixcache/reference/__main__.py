@@ -31,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--decode-tps", type=float, default=0, help="output tokens/s of a request, 0: no limit")
     parser.add_argument("--max-model-len", type=int, default=defaults.max_model_len, help="prompt and output together")
     parser.add_argument("--seed", type=int, default=defaults.seed, help="varies the output tokens")
+    parser.add_argument("--kv-events", default="", metavar="tcp://*:PORT", help="publish KV events, rank r at PORT + r")
+    parser.add_argument("--kv-events-replay", default="", metavar="tcp://*:PORT", help="repeat them when asked")
     parser.add_argument("--end-with", type=int, metavar="PID", help="end when this parent process is gone")
     given = vars(parser.parse_args(arguments))
     host, port, parent = given.pop("host"), given.pop("port"), given.pop("end_with")

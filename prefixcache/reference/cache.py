@@ -33,6 +33,30 @@ def block_keys(tokens: array[int], block_size: int, salt: str | None = None) -> 
     return keys
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Blocks behind one another are known by their keys from now on; ``begin``: blocks of the request before them."""
+
+    keys: tuple[bytes, ...]
+    parent: bytes | None
+    begin: int
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A block is no longer known."""
+
+    key: bytes
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """None is."""
+
+
+Change = Stored | Removed | Cleared
+
+
 @dataclass
 class Lease:
     """The blocks one admitted request holds.
@@ -63,6 +87,18 @@ class BlockPool:
         # Recomputing the last prompt block makes a second block of the same key: the oldest is the one that is found.
         self._blocks_of: dict[bytes, dict[int, None]] = {}
         self._reserved = 0
+        self._changes: list[Change] | None = None
+
+    def watch(self) -> None:
+        """Keep what changes from now on for :meth:`changes`."""
+        self._changes = []
+
+    def changes(self) -> list[Change]:
+        """What became known and unknown since the last call, in order; nothing unless it is watched."""
+        if self._changes is None:
+            return []
+        found, self._changes = self._changes, []
+        return found
 
     @property
     def held(self) -> int:
@@ -134,6 +170,7 @@ class BlockPool:
             return False
         self._key_of.clear()
         self._blocks_of.clear()
+        self._note(Cleared())
         return True
 
     def _span(self, tokens: int) -> int:
@@ -157,13 +194,21 @@ class BlockPool:
                 del same[block]
                 if not same:
                     del self._blocks_of[key]
+                self._note(Removed(key))
             self._holders[block] = 1
             lease.blocks.append(block)
 
     def _name(self, lease: Lease, written: int) -> None:
-        full = written // self.block_size
+        full, named = written // self.block_size, lease._named
+        if full > named:
+            parent = lease.keys[named - 1] if named else None
+            self._note(Stored(tuple(lease.keys[named:full]), parent, named))
         for index in range(lease._named, full):
             block, key = lease.blocks[index], lease.keys[index]
             self._key_of[block] = key
             self._blocks_of.setdefault(key, {})[block] = None
         lease._named = max(lease._named, full)
+
+    def _note(self, change: Change) -> None:
+        if self._changes is not None:
+            self._changes.append(change)

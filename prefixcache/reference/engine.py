@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable
 
 from prefixcache.reference.cache import BlockPool, block_keys
+from prefixcache.reference.kv_events import EventPublisher
 from prefixcache.reference.metrics import EngineMetrics
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.protocol import RequestError, Sampling
@@ -28,6 +29,7 @@ class Engine:
                 options.prefill_tps,
                 options.decode_tps,
                 self.metrics.rank(index, options.model),
+                EventPublisher(options, index) if options.kv_events else None,
             )
             for index in range(options.dp)
         ]

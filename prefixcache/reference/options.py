@@ -25,6 +25,8 @@ class EngineOptions:
         max_model_len: tokens of prompt and output together; lowered to what a rank's pool can hold.
         model: the served model name.
         seed: varies the output tokens.
+        kv_events: ``tcp://*:PORT`` where KV events are published, rank r at PORT + r; empty: nowhere.
+        kv_events_replay: where they are repeated, likewise.
 
     Raises:
         InputError: a value no engine can run with.
@@ -39,6 +41,8 @@ class EngineOptions:
     max_model_len: int = 131072
     model: str = "reference"
     seed: int = 0
+    kv_events: str = ""
+    kv_events_replay: str = ""
 
     def __post_init__(self) -> None:
         for field, minimum in (("block_size", 1), ("num_blocks", 2), ("dp", 1), ("max_model_len", 2)):

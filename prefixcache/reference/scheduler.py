@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from prefixcache.reference.cache import BlockPool, Lease
+from prefixcache.reference.kv_events import EventPublisher
 from prefixcache.reference.metrics import RankMetrics
 
 
@@ -57,10 +58,21 @@ class Rank:
         prefill_tps: uncached prompt tokens per second, 0 for no time at all.
         decode_tps: output tokens per second of each request, 0 for no time at all.
         metrics: its series.
+        publisher: told of what the cache holds; None: nobody is.
     """
 
-    def __init__(self, pool: BlockPool, prefill_tps: float, decode_tps: float, metrics: RankMetrics) -> None:
+    def __init__(
+        self,
+        pool: BlockPool,
+        prefill_tps: float,
+        decode_tps: float,
+        metrics: RankMetrics,
+        publisher: EventPublisher | None = None,
+    ) -> None:
         self.pool = pool
+        self._publisher = publisher
+        if publisher is not None:
+            pool.watch()
         self.running: set[Sequence] = set()
         self.waiting: deque[Sequence] = deque()
         self._prefill_tps = prefill_tps
@@ -93,6 +105,10 @@ class Rank:
         """Forget the cache. False, and nothing done, while requests hold blocks."""
         return self.pool.reset()
 
+    def _tell(self, sequence: Sequence) -> None:
+        if self._publisher is not None:
+            self._publisher.tell(self.pool.changes(), sequence.prompt, sequence.output)
+
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
 
@@ -113,6 +129,7 @@ class Rank:
                 if lease is None:
                     return
                 self.waiting.popleft()
+                self._tell(head)
                 self._start(head, lease, max(at, head.arrived, self._free_at))
         finally:
             self._admitting = False
@@ -157,6 +174,7 @@ class Rank:
         sequence.emitted = due
         # A sampled token gets its KV entry when the following one is computed: the last one never does.
         self.pool.grow(sequence.lease, len(sequence.prompt) + due - 1)
+        self._tell(sequence)
         if due == len(sequence.output):
             self._end(sequence, sequence.finish)
             self._admit(at)

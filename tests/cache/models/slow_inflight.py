@@ -53,6 +53,7 @@ class Engine:
     steps: int = 0
     diary: list[list[tuple[str, list[tuple[Any, ...]]]]] = field(default_factory=list)
     """Per step what was removed and stored, contents in order."""
+    told: list[float] = field(default_factory=list)  # when each step had ended
 
     def __post_init__(self) -> None:
         self.free = list(range(NULL_BLOCKS, self.settings.num_blocks))
@@ -247,4 +248,5 @@ def play(
             tokens = engine.schedule()
             admitted += [r.number - numbered_from for r, _ in engine.batch if r in before]
             engine.ends = now + pace.step + pace.token * tokens
+            engine.told.append(engine.ends)
     return Played(requests, engines, admitted)

@@ -18,6 +18,7 @@ from prefixcache.cache.models.inflight.model import (
 from prefixcache.cache.models.inflight.state import Engines, Limits, Requests
 from prefixcache.cache.models.trace import Numbers, Trace
 
+NOBODY = -(1 << 40)
 SPARE = 64
 """Slots beyond the concurrency: in the model a request may end some steps later than it did."""
 
@@ -30,16 +31,16 @@ class RecordedStep:
         domain: whose.
         admitted: requests that were let in for the first time, in order.
         ended: requests that must have ended before it: the client had their last token when it sent one of those.
-        waiting: requests that had been sent by then and were let in later.
-        early: the first of those. Let in with what was left of the budget, less than a block, it stores nothing, so
-            that the record shows it a step late; -1: none.
+        early: the first of those that had been sent by then and were let in later. Let in with what was left of the
+            budget, less than a block, it stores nothing, so that the record shows it a step late; -1: none.
+        most: blocks that one request stored in it; more than the threshold for long prompts says that nobody waited.
     """
 
     domain: int
     admitted: Sequence[int]
     ended: Sequence[int] = ()
-    waiting: int = 0
     early: int = -1
+    most: int = 0
 
 
 def serve_clocked(
@@ -96,12 +97,14 @@ class _Driver:
         return bool(self.engines.running_count[domain] + self.engines.waiting_count[domain])
 
     def follow(self, step: RecordedStep) -> None:
-        self.limits = self.limits._replace(crowd=step.waiting, early=step.early)
+        alone = bool(self.limits.threshold) and (step.most - 1) * self.limits.unit > self.limits.threshold
+        early = -1 if alone else step.early
+        self.limits = self.limits._replace(crowd=NOBODY if alone else 1, early=early)
         for r in step.ended:
             domain = int(self.requests.domain[r])
             while self.requests.ended_at[r] < 0 and self.busy(domain):
                 self.step(domain)
-        for r in (*step.admitted, *((step.early,) if step.early >= 0 else ())):
+        for r in (*step.admitted, *((early,) if early >= 0 else ())):
             self._enqueue(step.domain, r)
         self.step(step.domain)
         while any(self.requests.admitted_at[r] < 0 for r in step.admitted):

@@ -31,6 +31,7 @@ class GatePlan:
         head: tokens that all requests share.
         warm: planned prefix of each lane's warmup prompt, 0 where there was none, shape (lanes,).
         first_alone: the first request is sent alone, as in a cold pass; the others when it has ended.
+        warm_domains: domains with the head in their cache, because a warmup prompt was answered there.
     """
 
     rule: Rule
@@ -39,6 +40,7 @@ class GatePlan:
     head: int = 0
     warm: Counts | None = None
     first_alone: bool = False
+    warm_domains: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -60,7 +62,8 @@ class GatePlan:
         for pair, prefix in (warm or {}).items():
             if pair in numbers:
                 covered[numbers[pair]] = prefix
-        return cls(rule, lane, np.asarray(prefixes, dtype=np.int64), head, covered, first_alone)
+        heads = tuple(sorted({domain for domain, _ in warm or {}}))
+        return cls(rule, lane, np.asarray(prefixes, dtype=np.int64), head, covered, first_alone, heads)
 
     def arrays(self, domains: Numbers, count: int) -> Gates:
         """For the loop. ``domains``: of the requests, shape (n,); ``count``: how many there are."""
@@ -68,11 +71,7 @@ class GatePlan:
         warm = np.zeros(lanes, dtype=np.int64) if self.warm is None else self.warm.copy()
         lane_line, domain_line = _line(self.lane, lanes), _line(domains, count)
         lane_line.covered[:] = warm
-        warm_lanes = warm > 0
-        if warm_lanes.any():
-            domain_of_lane = np.zeros(lanes, dtype=np.int64)
-            domain_of_lane[self.lane] = domains
-            domain_line.covered[domain_of_lane[warm_lanes]] = self.head
+        domain_line.covered[[domain for domain in self.warm_domains if domain < count]] = self.head
         return Gates(
             rule=RULES[self.rule],
             head=self.head,

@@ -82,12 +82,15 @@ class SchedulerSettings:
         """Of a server as ``runtime/run.json`` describes it (an entry of ``servers``).
 
         It tells blocks and block size; of the scheduler's own limits vLLM tells nothing, so they are the defaults
-        unless ``known``.
+        unless ``known``. Blocks are taken from the tokens of one rank where those are told: with several ranks
+        ``num_gpu_blocks`` is the sum of all.
 
         Raises:
             InputError: neither the server nor ``known`` tells blocks and block size.
         """
-        told: dict[str, Any] = {"num_blocks": facts.get("num_gpu_blocks"), "block_size": facts.get("block_size")}
+        size, tokens = facts.get("block_size"), facts.get("kv_cache_tokens_per_engine")
+        blocks = tokens // size + 1 if tokens and size else facts.get("num_gpu_blocks")
+        told: dict[str, Any] = {"num_blocks": blocks, "block_size": size}
         told |= {name: value for name, value in known.items() if value is not None}
         for name, value in told.items():
             if value is None:

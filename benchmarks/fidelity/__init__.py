@@ -1,0 +1,1 @@
+"""Designed, simulated and measured hits side by side, on real engines: `python -m benchmarks.fidelity`."""
