@@ -24,6 +24,10 @@ def refuse_address(value: str | None, field: str) -> None:
         )
 
 
+MOST_SYNTHETIC = 100_000
+"""Samples of the synthetic source that can be asked for by number: about ten million tokens."""
+
+
 class TokenizerConfig(ConfigModel):
     path: str
     """Folder or hub name, as transformers takes it; `embedded` is the small one shipped with the product."""
@@ -122,6 +126,17 @@ class SourceConfig(ConfigModel):
             if name in (self.fields or ())[:number]:
                 raise RuleError(f"{name!r} stands twice", field=f"fields[{number}]", remedy="name each column once")
 
+    def _check_synthetic(self) -> None:
+        """It has no end, and all samples up to the last that is asked for are made."""
+        asked = (("start_index", self.start_index or 0), ("samples", max(self.samples or [0])))
+        for field, number in asked:
+            if number >= MOST_SYNTHETIC:
+                raise RuleError(
+                    f"{number} is beyond the {MOST_SYNTHETIC:,} samples of the synthetic source",
+                    field=field,
+                    remedy=f"write at most {MOST_SYNTHETIC - 1}, or use a source of your own",
+                )
+
     def _check_selection(self) -> None:
         listed = self.selection in ("fixed", "fixed_cycle")
         if listed and self.samples is None:
@@ -140,6 +155,8 @@ class SourceConfig(ConfigModel):
                 field="start_index",
                 remedy="write selection: index, or remove it",
             )
+        if self.source == "synthetic":
+            self._check_synthetic()
         if self.source == "random_tokens" and self.selection != "random":
             raise RuleError(
                 f"{self.selection} needs samples, and random_tokens has none",

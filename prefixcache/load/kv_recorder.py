@@ -26,6 +26,9 @@ SUBSCRIBE_S = 0.2
 SILENCE_S = 0.5
 """After the last request; a publisher looks at its queue every tenth of a second."""
 REPLAY_S = 5.0
+DRAIN_S = 3.0
+"""Longest time for reading what has come when the run is over; others may keep the server busy."""
+POLL_MS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class KvRecorder:
         self._place: tuple[str | None, str | None, float] = (None, None, time.perf_counter())
         self._stopping = threading.Event()
         self._ready = threading.Event()
+        self._deadline = float("inf")
         self._heard = time.perf_counter()
         self._streams: list[_Stream] = []
         self._error: str | None = None
@@ -99,8 +103,9 @@ class KvRecorder:
         """Wait for the last messages, disconnect; what run.json says of it."""
         while self._thread.is_alive() and time.perf_counter() - self._heard < SILENCE_S:
             time.sleep(SILENCE_S / 10)
+        self._deadline = time.perf_counter() + DRAIN_S
         self._stopping.set()
-        self._thread.join(timeout=REPLAY_S + CONNECT_S)
+        self._thread.join(timeout=REPLAY_S + DRAIN_S)
         return self._summary()
 
     def _summary(self) -> dict[str, Any]:
@@ -165,8 +170,11 @@ class KvRecorder:
             for socket in (stream.socket, stream.monitor):
                 poller.register(socket, zmq.POLLIN)
                 by_socket[socket] = stream
-        while not self._stopping.is_set():
-            for socket, _ in poller.poll(100):
+        while True:
+            ready = poller.poll(POLL_MS)
+            if self._stopping.is_set() and (not ready or time.perf_counter() > self._deadline):
+                return  # only now: what has come is read in any case
+            for socket, _ in ready:
                 stream = by_socket[socket]
                 if socket is stream.monitor:
                     socket.recv_multipart()

@@ -387,6 +387,13 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"validation": {"pass_tolerance": 2}}, "validation.pass_tolerance", "2", "at most 1"),
     ({"validation": {"on_failure": "stop"}}, "validation.on_failure", "'stop'", "'error'"),
     ({"suffix": {"source": "books"}}, "suffix.source", "'books'", "'gsm8k'"),
+    (
+        {"suffix": {"selection": "fixed", "samples": [1, 999999999]}},
+        "suffix.samples",
+        "999999999",
+        "a source of your own",
+    ),
+    ({"suffix": {"selection": "index", "start_index": 10**7}}, "suffix.start_index", "10000000", "at most 99999"),
     ({"suffix": {"fields": []}}, "suffix.fields", "[]", "at least 1 entry"),
     (
         {"suffix": {"collision_detection": {"cache_match_semantics": "hash"}}},
