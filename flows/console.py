@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from flows.signals import signal_of
-from prefixcache.errors import EnvironmentFailure, PrefixCacheError
+from prefixcache.errors import EnvironmentFailure, PrefixCacheError, of_system
 from prefixcache.help.messages import error_text, finding_of, say
 from prefixcache.help.words import LANGUAGES, Language
 from prefixcache.stages.progress import Observer
@@ -102,8 +102,7 @@ def reporting_errors(*, as_json: bool = False, again: str = "again.afresh") -> I
     except (typer.Exit, typer.Abort):
         raise
     except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        fail(EnvironmentFailure(what, remedy="check the path, its permissions and the free space."), as_json=as_json)
+        fail(of_system(error), as_json=as_json)
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exc()

@@ -38,7 +38,8 @@ def replacing(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
         os.replace(aside, path)
     except OSError as error:
-        if error.filename is None:  # a full disk is noticed by a write, which does not know the name
+        # A full disk is noticed by a write, which does not know the name; the one beside it is not the user's.
+        if error.filename is None or Path(error.filename) == aside:
             error.filename = str(path)
         raise
     except Exception as error:

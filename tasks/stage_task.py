@@ -11,7 +11,7 @@ from prefect.runtime import task_run
 from prefect.states import Failed
 
 from prefixcache.artifact import Artifact
-from prefixcache.errors import PrefixCacheError
+from prefixcache.errors import PrefixCacheError, of_system
 from prefixcache.stages.job import Job
 from prefixcache.stages.stage import Stage
 from tasks.policy import StagePolicy
@@ -45,6 +45,10 @@ def stage_task(
     def stage_body(root: Path, job: Job, inputs: tuple[Any, ...]) -> Any:
         try:
             return run(root, job, *inputs)
+        except OSError as error:
+            told = of_system(error, root)
+            told.located(stage=stage.name, dataset_id=job.config.dataset_id)
+            return Failed(message=str(told), data=told)
         except PrefixCacheError as error:
             # A returned state is a failure without a traceback in the log: the message says what the user needs.
             error.located(stage=stage.name, dataset_id=job.config.dataset_id, retry_count=task_run.run_count - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,16 @@ os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadgroup``: see tests/support/groups.py."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from tests.support.groups import ModuleGroups
+
+    return ModuleGroups(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -58,7 +58,7 @@ def generate(
         from prefixcache.config import load_config
 
         scale = _scale(runner, runner_address, no_prefect)
-        listed = None if formats is None else f"[{formats}]"
+        listed = None if formats is None else _listed(formats)
         flags = {"output.prompts": prompts, "output.formats": listed, "validation.audit": audit}
         changes = [*(settings or ()), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes)
@@ -76,6 +76,11 @@ def generate(
             show_verdict(report, output, chosen)
         if report["validation_status"] == "FAIL":
             raise typer.Exit(1)
+
+
+def _listed(formats: str) -> str:
+    """As `--set` takes it; blanks between commas are none."""
+    return f"[{', '.join(name for part in formats.split(',') if (name := part.strip()))}]"
 
 
 def _scale(runner: str, address: str | None, no_prefect: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from flows.console import emit_json, err, out, reporting_errors, warn
 from flows.options import AsJson, Config, Language, Settings, Sources, TokenizerOption
+from prefixcache.errors import locating
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
 
@@ -47,7 +48,8 @@ def plan(
         warnings = [text for text in loaded.warnings if probe or text != NO_TOKENIZER]
         warn(warnings)
         frame = _probed(loaded.config) if probe else NO_FRAME
-        report = plan_report(loaded.config, plan_dataset(loaded.config, frame=frame))
+        with locating(stage="plan_prefixes", dataset_id=loaded.config.dataset_id):
+            report = plan_report(loaded.config, plan_dataset(loaded.config, frame=frame))
         report["assumptions"] = [] if probe else [ASSUMPTION]
         report |= {"head_tokens": frame.head, "tail_tokens": frame.tail} if probe else {}
         report["warnings"] = warnings

@@ -20,6 +20,7 @@ from prefixcache.config.lengths import LengthConfig
 from prefixcache.config.order import OrderConfig, WithinGroup
 from prefixcache.config.prefix import PrefixConfig
 from prefixcache.config.target import TargetConfig
+from prefixcache.errors import InputError
 from prefixcache.workload.frame import Frame
 from prefixcache.workload.ordering import send_order
 from prefixcache.workload.plan import Plan, plan_dataset
@@ -100,6 +101,13 @@ def _plan(groups: Groups, config: PrefixCacheDatasetConfig, frame: Frame) -> Pla
     """The plan that `prefixcache plan` makes of these requests; their order and routes are filled in."""
     arrays = arrays_of(groups)
     outputs = np.array([request.output_len for request in arrays.requests], dtype=np.int64)
+    if config.planning.assume == "capacity":
+        raise InputError(
+            "is capacity: the steps of this interface simulate caches that never evict",
+            field="planning.assume",
+            remedy="call generate_prefix_cache_dataset(config, ...), which plans and proves for a capacity.",
+            dataset_id=config.dataset_id,
+        )
     plan = plan_dataset(config, Shape(arrays.lengths, outputs, arrays.groups), frame)
     for position, place in enumerate(plan.order.tolist()):
         arrays.requests[place].order_index = position

@@ -33,8 +33,14 @@ def generate_request_lengths(config: LengthConfig, request_count: int, seed: int
     Widened: ``shortest``, the least length, for tokenizers that put tokens around a text.
 
     Raises:
-        InputError: a list of another length, a file without usable values, a law below ``shortest``.
+        InputError: no request or a negative seed; a list of another length, a file without usable values, a law below
+            ``shortest``.
     """
+    for name, value, least in (("request_count", request_count, 1), ("seed", seed, 0)):
+        if value < least:
+            raise InputError(
+                f"{value} is below {least}", field=name, remedy=f"write a number that is at least {least}."
+            )
     return [int(length) for length in draw_lengths(config, request_count, seed, shortest=shortest)]
 
 

@@ -105,7 +105,21 @@ def validate_theoretical_hit_rate(
     """
     if not simulation.input_tokens:
         raise InputError("the simulation has no request", field="simulation", remedy="simulate requests first.")
-    target, passing, warning = (Fraction(str(value)) for value in (target_hit_ratio, pass_tolerance, warning_tolerance))
+    ratios = {
+        "target_hit_ratio": target_hit_ratio,
+        "pass_tolerance": pass_tolerance,
+        "warning_tolerance": warning_tolerance,
+    }
+    for name, value in ratios.items():
+        if not 0 <= value <= 1:  # NaN too
+            raise InputError(f"{value} lies outside [0, 1]", field=name, remedy="write a ratio, e.g. 0.5 for 50 %.")
+    if warning_tolerance < pass_tolerance:
+        raise InputError(
+            f"{warning_tolerance} is below pass_tolerance {pass_tolerance}",
+            field="warning_tolerance",
+            remedy="swap them.",
+        )
+    target, passing, warning = (Fraction(str(value)) for value in ratios.values())
     deviation = Fraction(simulation.expected_hit_tokens, simulation.input_tokens) - target
     status = PASS if abs(deviation) <= passing else WARNING if abs(deviation) <= warning else FAIL
     return ValidationReport(

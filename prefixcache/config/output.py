@@ -29,7 +29,6 @@ class OutputConfig(ConfigModel):
         if not given or len(set(given)) < len(given):
             raise RuleError(
                 "names a format twice" if given else "names no format",
-                field="output.formats",
                 remedy="write parquet, jsonl, or both",
             )
         return tuple(name for name in FORMATS if name in given)

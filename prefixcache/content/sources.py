@@ -87,7 +87,7 @@ def _texts(rows: Iterable[Any], fields: list[str] | None, where: str, *, clean: 
         missing = [name for name in fields if not isinstance(row.get(name), str)]
         if missing:
             raise InputError(
-                f"sample {number} has no text field {missing[0]!r}; it has: {', '.join(map(str, row))[:300]}",
+                f"sample {number} has no text in field {missing[0]!r}; its fields: {', '.join(map(str, row))[:300]}",
                 field=f"{where}.fields",
                 remedy="choose among the sample's fields.",
                 stage="tokenize_sources",

@@ -16,6 +16,7 @@ from prefixcache.help.words_codes import CHECKS, EXIT_CODES, STATUSES, WARNINGS
 from prefixcache.help.words_content import CONTENT
 from prefixcache.help.words_dataset import DATASET
 from prefixcache.help.words_execution import EXECUTION
+from prefixcache.help.words_nested import NESTED
 from prefixcache.help.words_run import RUN
 from prefixcache.help.words_workload import WORKLOAD
 
@@ -172,7 +173,7 @@ def find(query: str) -> list[Entry]:
     """
     wanted = query.strip().strip("`").removeprefix("prefix_cache_dataset.").lower().replace("-", "_")
     wanted = wanted.removeprefix("exit ").removeprefix("exit_code ")
-    for hits in (_named(wanted), _spoken(query.strip().lower()), _near(wanted, 0.82)):
+    for hits in (_named(wanted), _nested(wanted), _spoken(query.strip().lower()), _near(wanted, 0.82)):
         if hits:
             return hits
     near = list(dict.fromkeys(entry.name for entry in _near(wanted, 0.45)))[:MOST_NEAR]
@@ -187,6 +188,12 @@ def find(query: str) -> list[Entry]:
 def _named(wanted: str) -> list[Entry]:
     """Entries of that very name, or whose dotted name ends with it."""
     return [e for e in all_entries() if any(f".{name}".lower().endswith(f".{wanted}") for name in e.names)]
+
+
+def _nested(wanted: str) -> list[Entry]:
+    """A field inside of a block, which has no entry in the list."""
+    words = NESTED.get(wanted.rsplit(".", 1)[-1])
+    return [] if words is None else [Entry("field", (wanted,), words)]
 
 
 def _spoken(wanted: str) -> list[Entry]:

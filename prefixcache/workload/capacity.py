@@ -2,8 +2,7 @@
 plan that comes nearest to the target.
 
 With a bounded cache the total is no closed form of the prefixes, so plans of the unbounded planner are tried, each for
-another total, and simulated block for block. Hits of a bounded cache are never more than those of an unbounded one, so
-plans for less than the goal need not be tried.
+another total, and simulated block for block.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from prefixcache.workload.budget import Goals
 from prefixcache.workload.shape import Shape
 
 Tokens = NDArray[np.int64]
-FIRST_TRIES, MOST_TRIES = 9, 40
+FIRST_TRIES, MOST_TRIES = 17, 48
 
 
 def pool_of(config: PrefixCacheDatasetConfig) -> PoolSize | None:
@@ -164,11 +163,12 @@ class Found:
 def nearest_plan(goal: int, low: int, high: int, hits_of: Callable[[int], int]) -> Found:
     """Search totals in [low, high] for the plan whose hits are nearest to ``goal``, ties to the smaller total.
 
-    A few spread totals first; where they pass the goal, bisection. The hits need not rise with the total (a cache that
-    thrashes), so this is the best of those tried, not of all.
+    The plan of an unbounded cache first. Where that misses the goal, spread totals, the same whatever the goal is, then
+    bisection where they pass it. The hits need not rise with the total: a cache that thrashes may hit more of a smaller
+    plan. So this is the best of those tried, not of all.
 
     Args:
-        hits_of: hits of the plan for a total, never more than the total.
+        hits_of: hits of the plan for a total.
     """
     tried: dict[int, int] = {}
 
@@ -179,7 +179,7 @@ def nearest_plan(goal: int, low: int, high: int, hits_of: Callable[[int], int]) 
 
     start = min(max(goal, low), high)
     if hits(start) != goal:
-        for total in np.linspace(start, high, FIRST_TRIES).astype(np.int64).tolist():
+        for total in np.linspace(low, high, FIRST_TRIES).astype(np.int64).tolist():
             hits(total)
         _bisect(goal, tried, hits)
     asked = min(tried, key=lambda total: (abs(tried[total] - goal), total))

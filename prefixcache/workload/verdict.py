@@ -110,8 +110,8 @@ def _why_unreachable(config: PrefixCacheDatasetConfig, plan: Plan, tokens: list[
 def _beyond_capacity(config: PrefixCacheDatasetConfig, plan: Plan, goal: int, tokens: int) -> str:
     assert plan.search is not None
     return (
-        f"with caches of {config.planning.num_blocks} blocks {sum(plan.maximum)} of {tokens} input tokens hit at most "
-        f"in {plan.search.tries} plans that were tried, the target needs {goal}"
+        f"with caches of {config.planning.num_blocks} blocks {sum(plan.maximum)} of {tokens} input tokens hit in "
+        f"the best of {plan.search.tries} plans that were tried, the target needs {goal}"
     )
 
 
