@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-BATCH = 256
+BATCH = 64
 
 
 @dataclass
