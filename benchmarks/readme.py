@@ -43,8 +43,8 @@ CHINESE = {
     "rerun-beyond": "原样重跑 100,000 × 4,096：除 Prefect 启动外",
     "scale-1m": "生成 1,000,000 × 1,024",
     "scale-100k": "生成 100,000 × 1,024",
-    "scale-seconds": "1,000,000 对 100,000 × 1,024：耗时之比",
-    "scale-peak": "1,000,000 对 100,000 × 1,024：峰值 RSS 之比",
+    "scale-seconds": "1,000,000 × 1,024 对 100,000 × 1,024：耗时之比",
+    "scale-peak": "1,000,000 × 1,024 对 100,000 × 1,024：峰值 RSS 之比",
     "input tokens": "输入 Token",
     "block keys": "Block Key",
 }

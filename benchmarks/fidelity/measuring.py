@@ -88,6 +88,10 @@ def _in_flight(section: Section, scenario: Scenario, played: Played, name: str) 
     return {
         "in_flight": sum(alone),
         "clocked": int(led.hits.sum()),
+        "from_events": sum(
+            blocks * section.unit if blocks >= 0 else hit
+            for blocks, hit in zip(clock.hit_blocks.tolist(), led.hits.tolist(), strict=True)
+        ),
         "clocked_requests_off": sum(a != b for a, b in zip(led.hits.tolist(), answered, strict=True)),
         "events_told": int((clock.hit_blocks >= 0).sum()),
         "events_off": sum(

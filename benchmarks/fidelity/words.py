@@ -56,7 +56,7 @@ CHINESE = Language(
         "命中不同的请求 {off} 条。"
         "缓存池过小且有并发时共 {flights} 次运行：按逐条模型最大误差 {simulated} pp，只凭发送顺序 {in_flight} pp，"
         "由 KV 事件驱动 "
-        "{clocked} pp。"
+        "{clocked} pp，按事件直接给出的命中 {from_events} pp。"
     ),
     limits=(
         "没有建模的部分",

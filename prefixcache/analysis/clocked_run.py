@@ -39,6 +39,11 @@ class ClockedPass:
     clock: KvClock
 
     @property
+    def hits(self) -> Counts:
+        """What the events tell, and of requests that store nothing, of which they are silent, the model, shape (n,)."""
+        return np.where(self.told >= 0, self.told, self.served.hits)
+
+    @property
     def deviation(self) -> float | None:
         """The model's hit ratio minus the measured one, 0-1; None if an answer does not tell its cached tokens."""
         if (self.measured < 0).any() or not len(self.measured):
