@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 # The places of an error that RFC 3.4.3 asks for, in the order they are shown in.
@@ -81,20 +80,10 @@ def _rebuild(cls: type[PrefixCacheError], message: str, context: dict[str, Any])
     return cls(message, **context)
 
 
-def of_system(error: OSError, below: Path | None = None) -> EnvironmentFailure:
-    """A refused write or read as a message of the product.
-
-    Args:
-        below: the dataset's folder: what lies in it is named from there, so that records hold no path of a machine.
-    """
-    name = str(error.filename) if error.filename else ""
-    if below is not None and name:
-        path = Path(name)
-        name = path.relative_to(below).as_posix() if path.is_relative_to(below) else path.name
-    what = error.strerror or type(error).__name__ if name else str(error)
-    return EnvironmentFailure(
-        f"{name}: {what}" if name else what, remedy="check the path, its permissions and the free space."
-    )
+def of_system(error: OSError) -> EnvironmentFailure:
+    """A refused write or read as a message of the product."""
+    what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return EnvironmentFailure(what, remedy="check the path, its permissions and the free space.")
 
 
 @contextmanager

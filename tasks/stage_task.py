@@ -11,8 +11,9 @@ from prefect.runtime import task_run
 from prefect.states import Failed
 
 from prefixcache.artifact import Artifact
-from prefixcache.errors import PrefixCacheError, of_system
+from prefixcache.errors import PrefixCacheError
 from prefixcache.stages.job import Job
+from prefixcache.stages.record import refused_by_disk
 from prefixcache.stages.stage import Stage
 from tasks.policy import StagePolicy
 
@@ -46,8 +47,7 @@ def stage_task(
         try:
             return run(root, job, *inputs)
         except OSError as error:
-            told = of_system(error, root)
-            told.located(stage=stage.name, dataset_id=job.config.dataset_id)
+            told = refused_by_disk(stage, root, job, error)
             return Failed(message=str(told), data=told)
         except PrefixCacheError as error:
             # A returned state is a failure without a traceback in the log: the message says what the user needs.

@@ -56,14 +56,19 @@ def _told(stage: Stage, root: Path, job: Job) -> Iterator[None]:
         with locating(stage=stage.name, dataset_id=job.config.dataset_id, retry_count=0):
             yield
     except OSError as error:
-        raise EnvironmentFailure(
-            f"{_within(root, error.filename)}: {error.strerror or CUT_OFF}",
-            field="output",
-            stage=stage.name,
-            dataset_id=job.config.dataset_id,
-            remedy="free space on the disk, raise the limit, or name a folder on another disk; the same command again "
-            "goes on from what is whole.",
-        ) from error
+        raise refused_by_disk(stage, root, job, error) from error
+
+
+def refused_by_disk(stage: Stage, root: Path, job: Job, error: OSError) -> EnvironmentFailure:
+    """File, stage and cause; no path of this machine, since records of all kinds keep it."""
+    return EnvironmentFailure(
+        f"{_within(root, error.filename)}: {error.strerror or CUT_OFF}",
+        field="output",
+        stage=stage.name,
+        dataset_id=job.config.dataset_id,
+        remedy="free space on the disk, raise the limit, or name a folder on another disk; the same command again "
+        "goes on from what is whole (with --no-prefect from the start).",
+    )
 
 
 def _within(root: Path, name: str | bytes | None) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +11,6 @@ from typing import Any, Protocol
 import orjson
 
 from prefixcache.artifact import Artifact
-from prefixcache.errors import of_system
 from prefixcache.stages.job import Job
 from prefixcache.stages.pool import pool_size, worker_pool
 from prefixcache.stages.progress import Meter
@@ -46,17 +44,6 @@ def _fingerprint(value: Any) -> Any:
     return value
 
 
-@contextmanager
-def _told(stage: Stage, root: Path, job: Job) -> Iterator[None]:
-    """What the operating system refuses, with the stage and the dataset."""
-    try:
-        yield
-    except OSError as error:
-        told = of_system(error, root)
-        told.located(stage=stage.name, dataset_id=job.config.dataset_id)
-        raise told from error
-
-
 class Runner(Protocol):
     """Runs stages: in this process, or as cached tasks of a flow."""
 
@@ -75,15 +62,14 @@ class InProcess:
 
     def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
         meter = Meter(stage.name, 1)
-        with _told(stage, root, job):
-            artifact = stage.run(root, job, *inputs)
+        artifact = stage.run(root, job, *inputs)
         meter.finished(artifact)
         return artifact
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
         artifacts: list[Artifact] = []
         meter = Meter(stage.name, len(inputs))
-        with _told(stage, root, job), worker_pool(pool_size(self.workers, len(inputs))) as pool:
+        with worker_pool(pool_size(self.workers, len(inputs))) as pool:
             for artifact in pool.map(stage.run, [(root, job, *values) for values in inputs]):
                 artifacts.append(artifact)
                 meter.finished(artifact)
