@@ -230,6 +230,8 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.hit_alignment": ("Hit alignment", "命中粒度"),
     "code.block_size_unknown": ("Block size unknown", "Block Size 未知"),
     "code.prefix_caching_off": ("Prefix caching off", "Prefix Cache 未启用"),
+    "code.capacity_differs": ("Another capacity than planned for", "容量与规划时不同"),
+    "code.capacity_in_flight": ("Planned for one request at a time", "按逐条发送规划"),
     "code.kv_capacity": ("KV capacity", "KV Cache 容量"),
     "code.block_size_differs": ("Other block size", "Block Size 与计划不同"),
     "code.metrics_fewer": ("Fewer metrics pages than endpoints", "指标页少于端点"),

@@ -243,7 +243,7 @@ def test_fields_choose_and_marks_are_removed(tmp_path: Path) -> None:
         tmp_path / "one", suffix={"source": "gsm8k", "path": str(source), "fields": ["answer"]}, request_count=4
     )
     assert "Question" not in only.data.read_text()
-    with pytest.raises(InputError, match="no text field 'reply'"):
+    with pytest.raises(InputError, match="no text in field 'reply'"):
         made(tmp_path / "bad", suffix={"source": "gsm8k", "path": str(source), "fields": ["reply"]})
 
 
