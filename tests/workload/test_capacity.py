@@ -191,7 +191,11 @@ def test_the_nearest_of_those_tried(cut: list[int], goal: int) -> None:
     assert abs(hits[found.asked] - goal) == min(abs(hits[total] - goal) for total in asked)
     assert hits[found.most] == max(hits[total] for total in asked)
     assert found.hits == hits[found.asked]
-    if hits == list(range(len(hits))) or hits == sorted(hits):  # where hits rise, bisection finds the best of all
-        best = min(abs(value - goal) for value in hits)
-        reached = [value for value in hits if value >= goal]
-        assert abs(found.hits - goal) == best or not reached or found.hits < goal
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=400), st.integers(0, 900))
+@settings(max_examples=300)
+def test_where_hits_never_fall_the_best_of_all_is_found(steps: list[int], goal: int) -> None:
+    hits = np.cumsum(steps).tolist()
+    found = nearest_plan(goal, 0, len(hits) - 1, hits.__getitem__)
+    assert abs(found.hits - goal) == min(abs(value - goal) for value in hits)
