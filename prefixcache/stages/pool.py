@@ -38,10 +38,12 @@ def end_with_parent(parent: int) -> None:
 
 
 class WorkerPool:
-    """``run`` calls a picklable function in a worker, or here if there is only one worker."""
+    """``run`` calls a picklable function in a worker, or here if there is only one worker: one call at a time then too,
+    whatever threads ask, since a shard is what bounds the memory."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self._here = threading.RLock()
         self._pool: ProcessPoolExecutor | None = None
         if workers > 1:
             # spawn: a fork of a process with threads (Rust tokenizers, Prefect) can deadlock.
@@ -54,7 +56,8 @@ class WorkerPool:
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._pool is None:
-            return function(*arguments)
+            with self._here:
+                return function(*arguments)
         return self._pool.submit(function, *arguments).result()
 
     def map(self, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Iterator[Any]:

@@ -123,7 +123,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("workers", "hash_seed"), [(1, "0"), (2, "1"), (3, "12345")])
+@pytest.mark.parametrize(("workers", "hash_seed"), [(1, "0"), (2, "1"), (4, "12345")])
 def test_same_bytes_whoever_builds(
     workers: int, hash_seed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
