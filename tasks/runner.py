@@ -12,7 +12,7 @@ from prefect.results import get_result_store
 from prefixcache.artifact import Artifact
 from prefixcache.errors import PrefixCacheError
 from prefixcache.stages.job import Job
-from prefixcache.stages.pool import pool_size, sharing
+from prefixcache.stages.pool import sharing
 from prefixcache.stages.progress import Meter
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.store import Store
@@ -85,7 +85,7 @@ class AsTasks:
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
         if len(inputs) == 1 and self.away is None:
             return [self.call(stage, root, job, *inputs[0])]
-        with sharing(pool_size(self.workers, len(inputs))):
+        with sharing(self.workers, len(inputs)):
             if self.away is not None:
                 return self._map_away(self.away, stage, root, job, inputs)
             return self._map(TASKS[stage.name], root, job, inputs)

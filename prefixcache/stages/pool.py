@@ -14,6 +14,8 @@ from typing import Any
 
 ORPHAN_CHECK_SECONDS = 0.5
 AHEAD = 2
+APART_FROM = 8
+"""Calls for which even a flow's single worker is a process: a shard's memory must not add up with Prefect's own."""
 
 
 def default_workers() -> int:
@@ -38,14 +40,14 @@ def end_with_parent(parent: int) -> None:
 
 
 class WorkerPool:
-    """``run`` calls a picklable function in a worker, or here if there is only one worker: one call at a time then too,
-    whatever threads ask, since a shard is what bounds the memory."""
+    """``run`` calls a picklable function in a worker process, or here if one worker need not be ``apart``: one call at
+    a time then too, whatever threads ask, since a shard is what bounds the memory."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, apart: bool = False) -> None:
         self.workers = workers
         self._here = threading.RLock()
         self._pool: ProcessPoolExecutor | None = None
-        if workers > 1:
+        if apart or workers > 1:
             # spawn: a fork of a process with threads (Rust tokenizers, Prefect) can deadlock.
             self._pool = ProcessPoolExecutor(
                 workers,
@@ -53,6 +55,11 @@ class WorkerPool:
                 initializer=end_with_parent,
                 initargs=(os.getpid(),),
             )
+
+    @property
+    def apart(self) -> bool:
+        """Whether calls run in processes of their own."""
+        return self._pool is not None
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._pool is None:
@@ -89,10 +96,10 @@ def shared_pool() -> WorkerPool:
 
 
 @contextmanager
-def sharing(workers: int) -> Iterator[WorkerPool]:
-    """One pool for everything that asks for :func:`shared_pool` inside this block."""
+def sharing(workers: int, calls: int) -> Iterator[WorkerPool]:
+    """One pool, as large as so many calls are worth, for all that ask for :func:`shared_pool` inside this block."""
     global _shared
-    with worker_pool(workers) as pool:
+    with worker_pool(pool_size(workers, calls), apart=calls >= APART_FROM) as pool:
         _shared = pool
         try:
             yield pool
@@ -102,7 +109,7 @@ def sharing(workers: int) -> Iterator[WorkerPool]:
 
 def largest_pool() -> WorkerPool:
     """The largest pool that is kept open; without one the calling thread."""
-    return max(_kept, key=lambda pool: pool.workers, default=None) or WorkerPool(1)
+    return max(_kept, key=lambda pool: (pool.apart, pool.workers), default=None) or WorkerPool(1)
 
 
 @contextmanager
@@ -119,13 +126,14 @@ def keeping_pools() -> Iterator[None]:
 
 
 @contextmanager
-def worker_pool(workers: int) -> Iterator[WorkerPool]:
-    """A pool of at least so many workers, or the calling thread if one is enough."""
-    if workers > 1 and (kept := next((pool for pool in _kept if pool.workers >= workers), None)):
+def worker_pool(workers: int, apart: bool = False) -> Iterator[WorkerPool]:
+    """A pool of at least so many workers, or the calling thread if one is enough and need not be ``apart``."""
+    apart = apart or workers > 1
+    if apart and (kept := next((pool for pool in _kept if pool.apart and pool.workers >= workers), None)):
         yield kept
         return
-    pool = WorkerPool(workers)
-    if _kept and workers > 1:
+    pool = WorkerPool(workers, apart)
+    if _kept and apart:
         _kept.append(pool)
         yield pool
         return
