@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from flows.commands.compare import compare
 from flows.commands.demo import demo
 from flows.commands.explain import explain
 from flows.commands.export import export
@@ -57,7 +58,22 @@ def _common(
         logging.getLogger("prefixcache").setLevel(logging.INFO)
 
 
-for command in (init, plan, generate, validate, inspect, reorder, simulate, run, report, export, explain, serve, demo):
+for command in (
+    init,
+    plan,
+    generate,
+    validate,
+    inspect,
+    reorder,
+    simulate,
+    run,
+    report,
+    compare,
+    export,
+    explain,
+    serve,
+    demo,
+):
     app.command(context_settings=HELP)(command)
 
 

@@ -69,6 +69,10 @@ DatasetPlace = Annotated[
     ),
 ]
 RunFolder = Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")]
+Slo = Annotated[
+    str | None,
+    typer.Option("--slo", help="Thresholds for goodput, seconds or ms: ttft=0.5,tpot=50ms,e2e=3; any of the three."),
+]
 Language = Annotated[
     str, typer.Option("--lang", envvar="PREFIXCACHE_LANG", show_envvar=True, help="Language of the output: en or zh.")
 ]

@@ -18,17 +18,18 @@ from tasks.build_report import build_report
 
 
 @flow(name="prefixcache-report", flow_run_name=name_of_report, persist_result=False)
-def report(run_dir: str, language: Literal["en", "zh"] = "en") -> Any:
+def report(run_dir: str, language: Literal["en", "zh"] = "en", slo: str | None = None) -> Any:
     """Build the report of a finished run again.
 
     Args:
         run_dir: Folder of the run.
         language: Language of the HTML report.
+        slo: Thresholds for goodput, e.g. ttft=0.5,tpot=50ms,e2e=3; default those of the run.
     """
     log_to_prefect()
     try:
         folder = local_path(run_dir, "run_dir")
-        figures = value_of(build_report(folder, language, return_state=True))
+        figures = value_of(build_report(folder, language, slo, return_state=True))
     except PrefixCacheError as error:
         return plain_failure(error)
     publish_figures(figures, folder)

@@ -32,6 +32,10 @@ def run(
     metrics_url: list[str] | None = None,
     model: str | None = None,
     concurrency: int | None = None,
+    load: str | None = None,
+    max_in_flight: int | None = None,
+    duration: float | None = None,
+    limit: int | None = None,
     gating: Literal["watermark", "first_token", "completion", "none"] | None = None,
     send: Literal["auto", "text", "ids"] = "auto",
     isolation: Literal["auto", "reset", "salt", "variant", "none"] = "auto",
@@ -44,6 +48,7 @@ def run(
     proxy: str | None = None,
     kv_events: list[str] | None = None,
     kv_events_replay: list[str] | None = None,
+    slo: str | None = None,
     timeout: float = IDLE_S,
     language: Literal["en", "zh"] = "en",
 ) -> Any:
@@ -56,6 +61,10 @@ def run(
         metrics_url: Metrics pages; default /metrics of each address.
         model: Model name; default the server's first.
         concurrency: Requests in flight; default the dataset's.
+        load: Shape of the load, such as closed:16, poisson:200 or ramp:10..200,seconds=60; default closed.
+        max_in_flight: Of an open load, requests in flight at most.
+        duration: Seconds of load after which nothing is sent any more.
+        limit: Send only the first so many requests of the send order.
         gating: Rule that keeps the model true under concurrency; default the dataset's.
         send: Send prompts as text or as token ids; auto takes text where the dataset has it.
         isolation: How a pass is kept apart from what was cached before it.
@@ -68,6 +77,7 @@ def run(
         proxy: Forward proxy, without credentials.
         kv_events: Where the server publishes its KV events, tcp://HOST:PORT, one for each address.
         kv_events_replay: Where it repeats them, likewise.
+        slo: Thresholds for goodput, e.g. ttft=0.5,tpot=50ms,e2e=3; any of the three.
         timeout: Seconds to wait for the next byte of an answer; a whole request may take three times as long.
         language: Language of the HTML report.
     """
@@ -79,6 +89,10 @@ def run(
             metrics_urls=real(metrics_url or []),
             model=model,
             concurrency=concurrency,
+            load=load,
+            max_in_flight=max_in_flight,
+            duration=duration,
+            limit=limit,
             gating=gating,
             send=send,
             isolation=isolation,
@@ -86,6 +100,7 @@ def run(
             allow_residue=allow_residue,
             overwrite=overwrite,
             without_prompts=without_prompts,
+            slo=slo,
             timeouts=Timeouts.of(timeout),
             kv_events=tuple(kv_events or ()),
             kv_events_replay=tuple(kv_events_replay or ()),

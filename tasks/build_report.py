@@ -17,9 +17,9 @@ from prefixcache.report.build import build_prefix_cache_report
 
 
 @task(name="build_report", task_run_name="build_report", cache_policy=NO_CACHE, persist_result=False, log_prints=False)
-def build_report(run_dir: Path, language: str) -> Any:
+def build_report(run_dir: Path, language: str, slo: str | None = None) -> Any:
     """Write report/*; returns the report as plain data."""
     try:
-        return build_prefix_cache_report(run_dir, language)
+        return build_prefix_cache_report(run_dir, language, slo)
     except PrefixCacheError as error:
         return Failed(message=str(error), data=error)

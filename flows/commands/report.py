@@ -9,12 +9,13 @@ import typer
 
 from flows.commands.run import check_language
 from flows.console import emit_json, out, reporting_errors
-from flows.options import AsJson, Language
+from flows.options import AsJson, Language, Slo
 from prefixcache.help.messages import language_of, say
 
 
 def report(
     run_dir: Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")],
+    slo: Slo = None,
     lang: Language = "en",
     as_json: AsJson = False,
 ) -> None:
@@ -23,7 +24,7 @@ def report(
         check_language(lang)
         from prefixcache.report.build import build_prefix_cache_report
 
-        figures = build_prefix_cache_report(run_dir, lang)
+        figures = build_prefix_cache_report(run_dir, lang, slo)
         if as_json:
             emit_json(figures)
         else:

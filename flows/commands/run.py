@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 from flows.console import emit_json, err, note, out, reporting_errors, warn
-from flows.options import AsJson, DatasetPlace, Language, NoPrefect, named_folder, named_place
+from flows.options import AsJson, DatasetPlace, Language, NoPrefect, Slo, named_folder, named_place
 from prefixcache.errors import InputError
 from prefixcache.help.messages import finding_of, language_of, say
 
@@ -38,6 +38,23 @@ def run(
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model name; default the server's first.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight; default the dataset's.")] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            "--load",
+            help="closed:16, constant:200, poisson:200, gamma:200,burstiness=0.5, rates:10x30s,50x30s, "
+            "ramp:10..200,seconds=60 or trace:FILE; default closed with --concurrency.",
+        ),
+    ] = None,
+    max_in_flight: Annotated[
+        int | None, typer.Option("--max-in-flight", min=1, help="Of an open load: requests in flight at most.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option("--duration", help="Seconds of load after which nothing is sent any more.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Send only the first so many requests of the send order.")
+    ] = None,
     gating: Annotated[str | None, typer.Option(help="watermark, first_token, completion or none.")] = None,
     send: Annotated[
         str, typer.Option(help="Send prompts as `text` or as token `ids`; `auto`: as text where the dataset has it.")
@@ -84,6 +101,7 @@ def run(
         list[str] | None,
         typer.Option("--kv-events-replay", help="Where the server repeats events that were lost; likewise."),
     ] = None,
+    slo: Slo = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
     prefill_tps: Annotated[
         float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
@@ -106,6 +124,7 @@ def run(
         if dry_run:
             rates = {"assumed_prefill_tps": prefill_tps, "assumed_decode_tps": decode_tps}
             chosen = {"metrics_urls": tuple(metrics_url or ()), "model": model, "send": send, **rates}
+            chosen |= {"load": load, "max_in_flight": max_in_flight, "duration": duration, "limit": limit}
             _dry_run(dataset, url, concurrency, gating, chosen, reach, as_json, lang)
             return
         report = execute(
@@ -117,6 +136,10 @@ def run(
             metrics_urls=metrics_url or [],
             model=model,
             concurrency=concurrency,
+            load=load,
+            max_in_flight=max_in_flight,
+            duration=duration,
+            limit=limit,
             gating=gating,
             send=send,
             isolation=isolation,
@@ -124,6 +147,7 @@ def run(
             allow_residue=allow_residue,
             overwrite=overwrite,
             without_prompts=without_prompts,
+            slo=slo,
             kv_events=tuple(kv_events or ()),
             kv_events_replay=tuple(kv_events_replay or ()),
             timeout=timeout,
@@ -303,8 +327,9 @@ def show_facts(facts: dict[str, Any], language: str = "en") -> None:
     if seconds == 0:
         time = say("run.overhead_only", lang)
     assumption = finding_of(facts["estimated_time"]["assumption"], lang)
-    what = {name: facts[name] for name in ("execution_mode", "concurrency", "gating")}
-    out.print(f"[bold]{facts['dataset_id']}[/]  {say('run.how', lang, **what)}", soft_wrap=True)
+    what = {name: facts[name] for name in ("execution_mode", "concurrency", "load", "gating")}
+    how = "run.how" if facts["load"] == f"closed:{facts['concurrency']}" else "run.how_load"
+    out.print(f"[bold]{facts['dataset_id']}[/]  {say(how, lang, **what)}", soft_wrap=True)
     out.print(say("run.time", lang, time=time, assumption=assumption), soft_wrap=True)
     names = ("requests", "warmup", "input_tokens", "output_tokens", "expected_hits", "kv_tokens", "chain")
     table = Table(*(say(f"column.{name}", lang) for name in ("pass", *names)))

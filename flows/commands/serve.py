@@ -33,6 +33,14 @@ def serve(
     kv_events_replay: Annotated[
         str, typer.Option("--kv-events-replay", help="Repeat them at tcp://*:PORT for those who missed some.")
     ] = "",
+    faults: Annotated[
+        str, typer.Option("--faults", help="Fault plan (YAML, docs/faults.md): what happens to which requests.")
+    ] = "",
+    stamp: Annotated[
+        bool, typer.Option("--stamp", help="Every token event carries the server's clock, `stamp`, in seconds.")
+    ] = False,
+    tls_cert: Annotated[str, typer.Option("--tls-cert", help="Certificate (PEM file): serve HTTPS.")] = "",
+    tls_key: Annotated[str, typer.Option("--tls-key", help="Key of the certificate (PEM file).")] = "",
 ) -> None:
     """Serve the reference engine: an OpenAI-compatible server with a real block cache and simulated compute."""
     with reporting_errors():
@@ -53,6 +61,10 @@ def serve(
                 model=model,
                 kv_events=kv_events,
                 kv_events_replay=kv_events_replay,
+                faults=faults,
+                stamp=stamp,
+                tls_cert=tls_cert,
+                tls_key=tls_key,
             ),
             host=host,
             port=port,

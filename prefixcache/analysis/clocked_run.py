@@ -73,24 +73,31 @@ def clocked_pass(run_dir: Path, pass_name: str, settings: SchedulerSettings | No
     traces = read_dataset_traces(run_dir / "dataset", Matching(CHAINED, settings.block_size), with_keys=True)
     assert traces.keys is not None
     domains = 1 + max(int(traces.plan["planned_dp_id"].max() or 0), *(int(row["domain"]) for row in measured_rows))  # type: ignore[arg-type]
-    concurrency = int((run.run.get("options") or {}).get("concurrency") or 1)
+    # Null: an open loop without a bound, whose requests may all be in flight.
+    stated = (run.run.get("options") or {}).get("concurrency", 1)
+    concurrency = max(run.plan.height, 1) if stated is None else int(stated)
     model = InflightModel(settings, domains)
     before = read_events(run_dir / EVENTS, pass_name, "warmup")
     if before:
-        trace, homes = _sent_before(traces, pass_name)
+        trace, homes = _sent_before(traces, pass_name, (run.run.get("options") or {}).get("limit"))
         steps = clock_of(trace, traces.keys, before).steps
         serve_clocked(model, trace, steps, concurrency=concurrency, domains=homes)
     answers = run.measured(pass_name)
-    clock = clock_of(traces.requests, traces.keys, measured_rows, answers.select("sent_s", "last_token_s"))
-    served = serve_clocked(model, traces.requests, clock.steps, concurrency=concurrency, domains=_homes(traces.plan))
+    requests, homes = traces.requests, _homes(traces.plan)
+    if answers.height < len(requests):  # a bound of the load kept the others back
+        sent = np.flatnonzero(run.plan["request_id"].is_in(answers["request_id"].implode()).to_numpy())
+        requests, homes = requests.take(sent), homes[sent]
+    clock = clock_of(requests, traces.keys, measured_rows, answers.select("sent_s", "last_token_s"))
+    served = serve_clocked(model, requests, clock.steps, concurrency=concurrency, domains=homes)
     told = np.where(clock.hit_blocks >= 0, clock.hit_blocks * settings.block_size, -1)
-    return ClockedPass(served, told, _measured(answers), traces.requests.input_tokens, clock)
+    return ClockedPass(served, told, _measured(answers), requests.input_tokens, clock)
 
 
-def _sent_before(traces: DatasetTraces, pass_name: str) -> tuple[Trace, Numbers]:
-    """The warmup prompts, in all rounds, or the requests themselves before a replay."""
+def _sent_before(traces: DatasetTraces, pass_name: str, limit: int | None) -> tuple[Trace, Numbers]:
+    """The warmup prompts, in all rounds, or the requests themselves (the first ``limit``) before a replay."""
     if pass_name == "replay":
-        return traces.requests, _homes(traces.plan)
+        first = np.arange(len(traces.requests))[:limit]
+        return traces.requests.take(first), _homes(traces.plan)[first]
     rounds = int((traces.manifest.get("execution") or {}).get("warmup_rounds") or 1)
     rows = np.tile(np.arange(len(traces.warmup)), rounds)
     return traces.warmup.take(rows), np.tile(_homes(traces.warm_plan), rounds)

@@ -22,13 +22,16 @@ from prefixcache.analysis.conduct import (
     routes,
 )
 from prefixcache.analysis.growth import cumulative_growth
-from prefixcache.analysis.performance import summarise
+from prefixcache.analysis.performance import ADDED, summarise
 from prefixcache.analysis.ratios import Ratio, difference, plain, ratio, stated
 from prefixcache.analysis.rundir import RunDirectory
+from prefixcache.analysis.slo import Slo, goodput
+from prefixcache.analysis.token_gaps import gap_distribution
 
 # Why a figure is null.
 NO_TARGET = "no_target"
 OTHER_PASS = "target_of_other_pass"
+PART_SENT = "part_of_the_dataset_sent"
 NOT_MEASURED = "pass_not_measured"
 COUNTERS_ABSENT = "counters_absent"
 COUNTERS_UNREAD_BEFORE = "counters_unread_before"
@@ -98,7 +101,7 @@ def _why_null(entry: dict[str, Any], name: str) -> str:
     return COUNTERS_ABSENT if figure.get("unit", "tokens") == "tokens" else COUNTERS_IN_BLOCKS
 
 
-def compare_pass(run: RunDirectory, name: str) -> dict[str, Any]:
+def compare_pass(run: RunDirectory, name: str, slo: Slo | None = None) -> dict[str, Any]:
     """All figures of one pass; the keys are those of ``passes[]`` in the report's JSON, without its verdict."""
     rows = run.measured(name)
     entry = run.counters.get(name, {})
@@ -112,6 +115,10 @@ def compare_pass(run: RunDirectory, name: str) -> dict[str, Any]:
     if target is None:
         why = NO_TARGET if run.target is None else OTHER_PASS
         missing |= {"target_hit_ratio": why, "construction_deviation": why}
+    sending = run.sending(name)
+    part = bool(sending) and sending["sent"] < sending["planned"]  # type: ignore[index]
+    if part:  # the target is the whole dataset's
+        missing["construction_deviation"] = PART_SENT
     if client["cached_tokens"] is None:
         missing["client_cached_tokens"] = NO_USAGE if requests["ok"] == rows.height else NO_ANSWER
     performance = _performance(run, name, rows)
@@ -128,7 +135,7 @@ def compare_pass(run: RunDirectory, name: str) -> dict[str, Any]:
         "input_tokens": tokens,
         "measured_hit_tokens": found.hits,
         "measured_query_tokens": found.queries,
-        "construction_deviation": difference(designed, target),
+        "construction_deviation": None if part else difference(designed, target),
         "runtime_deviation": difference(found.rate, designed),
         "external_hit_rate": entry.get("external_hit_rate"),
         "total_hit_rate": entry.get("total_hit_rate"),
@@ -137,6 +144,7 @@ def compare_pass(run: RunDirectory, name: str) -> dict[str, Any]:
         "incomplete": _incomplete(run, name, requests, entry, found) or _uncovered(found, client),
         "missing": missing,
         "requests": requests,
+        "sending": sending,
         "warmup": _warmup(run, name),
         "client": client,
         "differing_requests": differing_requests(rows),
@@ -154,7 +162,12 @@ def compare_pass(run: RunDirectory, name: str) -> dict[str, Any]:
         "notes": list((entry.get("global") or {}).get("notes") or ()),
         "growth": cumulative_growth(rows),
         "performance": performance,
+        "goodput": None if slo is None or performance is None else _goodput(rows, slo, performance),
     }
+
+
+def _goodput(rows: pl.DataFrame, slo: Slo, performance: dict[str, Any]) -> dict[str, Any]:
+    return goodput(rows.filter(pl.col("status").is_not_null()).to_dicts(), slo, performance["duration_s"])
 
 
 def _incomplete(
@@ -200,9 +213,17 @@ def _performance(run: RunDirectory, name: str, rows: pl.DataFrame) -> dict[str, 
     """RFC 3.3.20's figures of the run; of a pass that was broken off, those of the answers that there are."""
     entry = run.performance.get(name)
     if entry is not None:
-        return {key: value for key, value in entry.items() if key != "pass" and not key.startswith("by_")}
+        own = {key: value for key, value in entry.items() if key != "pass" and not key.startswith("by_")}
+        return {**dict.fromkeys(ADDED), **own, "itl_s": _gaps(run, name, rows)}
     sent = rows.filter(pl.col("status").is_not_null())
     if sent.is_empty():
         return None
     end = sent["last_token_s"].max()
-    return summarise(sent.to_dicts(), float(end) if end is not None else 0.0)  # type: ignore[arg-type]
+    duration = float(end) if end is not None else 0.0  # type: ignore[arg-type]
+    return {**summarise(sent.to_dicts(), duration), "itl_s": _gaps(run, name, rows)}
+
+
+def _gaps(run: RunDirectory, name: str, rows: pl.DataFrame) -> dict[str, Any] | None:
+    """The times between tokens of all answered requests; None where the run did not keep them."""
+    answered = rows.filter(pl.col("status") == "ok")["request_id"]
+    return gap_distribution(run.path, name, answered)

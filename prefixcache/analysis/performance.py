@@ -1,4 +1,4 @@
-"""Latency and throughput of a pass from its request records (RFC 3.3.20)."""
+"""Latency and throughput of a pass from its request records (RFC 3.3.20; docs/measuring.md has the definitions)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 
 PERCENTILES = (50, 90, 95, 99)
+LATENCIES = ("ttfb_s", "ttft_s", "time_to_text_s", "tpot_s", "itl_max_s", "e2e_s")
+"""Per-request latencies that have a distribution, over requests with status ``ok``."""
+ADDED = ("ttfb_s", "time_to_text_s", "itl_max_s", "slot_wait_s", "retries", "failures_by_kind", "without_retried")
+"""Figures that runs of older versions do not have."""
 Row = Mapping[str, Any]
 
 
@@ -29,7 +33,7 @@ def summarise(rows: Sequence[Row], duration_s: float) -> dict[str, Any]:
     """Figures of one pass's measured requests.
 
     Args:
-        rows: rows of ``request_results.jsonl``.
+        rows: rows of ``request_results.jsonl``; columns that an older version did not write may be absent.
         duration_s: seconds from the beginning of the pass to the end of its last request.
 
     Returns:
@@ -51,9 +55,7 @@ def summarise(rows: Sequence[Row], duration_s: float) -> dict[str, Any]:
         "success_rate": _per(len(ok), len(rows)),
         "timeout_rate": _per(counts["timeout"], len(rows)),
         "duration_s": duration_s,
-        "ttft_s": distribution(r["ttft_s"] for r in ok),
-        "tpot_s": distribution(r["tpot_s"] for r in ok),
-        "e2e_s": distribution(r["e2e_s"] for r in ok),
+        **_latencies(ok),
         "input_tokens": input_tokens,
         "output_tokens": output_tokens,
         "request_throughput": _per(len(ok), duration_s),
@@ -62,7 +64,11 @@ def summarise(rows: Sequence[Row], duration_s: float) -> dict[str, Any]:
         "qps_sent": _per(len(sent), duration_s),
         "gate_wait_s": distribution(r["gate_wait_s"] for r in sent),
         "lag_s": distribution(r["lag_s"] for r in sent),
+        "slot_wait_s": distribution(_slot_wait(r) for r in sent),
         "gate_broken": sum(bool(r["gate_broken"]) for r in rows),
+        "failures_by_kind": _failures(rows),
+        "retries": _retries(rows),
+        "without_retried": _without_retried(ok),
     }
 
 
@@ -72,6 +78,63 @@ def summarise_by(rows: Sequence[Row], key: str, duration_s: float) -> dict[str, 
     for row in rows:
         parts[str(row[key])].append(row)
     return {name: summarise(part, duration_s) for name, part in parts.items()}
+
+
+def latency(row: Row, name: str) -> float | None:
+    """A latency of one request, seconds after it was sent: first byte and first text come from their moments."""
+    moment = {"ttfb_s": "first_byte_s", "time_to_text_s": "first_text_s"}.get(name)
+    if moment is None:
+        return _number(row.get(name))
+    at, sent = _number(row.get(moment)), _number(row.get("sent_s"))
+    return None if at is None or sent is None else at - sent
+
+
+def _latencies(ok: Sequence[Row], names: Sequence[str] = LATENCIES) -> dict[str, Any]:
+    return {name: distribution(latency(row, name) for row in ok) for name in names}
+
+
+def _slot_wait(row: Row) -> float | None:
+    """Of an open loop: how long after its scheduled moment the request got a slot; 0 if one was free by then."""
+    scheduled, ready = _number(row.get("scheduled_s")), _number(row.get("ready_s"))
+    return None if scheduled is None or ready is None else max(0.0, ready - scheduled)
+
+
+def _failures(rows: Sequence[Row]) -> dict[str, int]:
+    """Failed requests by what exactly failed; where only the status is known, by that."""
+    kinds = Counter(str(r.get("failure") or r["status"]) for r in rows if r["status"] != "ok")
+    return dict(sorted(kinds.items()))
+
+
+def _retries(rows: Sequence[Row]) -> dict[str, Any] | None:
+    """Requests that were sent more than once; None where the records do not tell."""
+    told = [r for r in rows if r.get("attempts") is not None]
+    if not told:
+        return None
+    again = [r for r in told if was_retried(r)]
+    kinds = Counter(str(kind) for r in again for kind in r.get("retried") or ())
+    return {
+        "requests": len(again),
+        "attempts": sum(int(r["attempts"]) for r in told),
+        "by_kind": dict(sorted(kinds.items())),
+        "possibly_warm": sum(r["status"] == "ok" for r in again),
+    }
+
+
+def was_retried(row: Row) -> bool:
+    """Sent more than once: the attempt before may have left its own prefix in the cache."""
+    return int(row.get("attempts") or 0) > 1 or bool(row.get("retried"))
+
+
+def _without_retried(ok: Sequence[Row]) -> dict[str, Any] | None:
+    """The latencies again over requests answered at the first attempt; None if all were."""
+    first = [r for r in ok if not was_retried(r)]
+    if len(first) == len(ok):
+        return None
+    return {"requests": len(first), **_latencies(first, ("ttft_s", "tpot_s", "e2e_s"))}
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def _known(row: Row, key: str, otherwise: int) -> int:

@@ -98,13 +98,28 @@ class RunDirectory:
             return self.plan[own]
         return self.plan["expected_hit_len"]
 
+    def sending(self, pass_name: str) -> dict[str, Any] | None:
+        """How many requests of how many a finished pass sent, and which bounds of the load kept the others back."""
+        found = [entry for entry in self.run.get("passes") or () if entry.get("name") == pass_name]
+        sending = found[0].get("sending") if found else None
+        return sending if isinstance(sending, dict) else None
+
     def measured(self, pass_name: str) -> pl.DataFrame:
-        """The plan's rows in send order with ``expected`` and the answers of a pass (null where nothing was sent)."""
+        """The plan's rows in send order with ``expected`` and the answers of a pass (null where nothing was sent).
+
+        Requests that a bound of the load kept back (its limit, its duration, the end of its shape) are left out.
+        """
         answers = self.results.filter((pl.col("pass") == pass_name) & (pl.col("phase") == "measured"))
         answers = answers.unique("request_id", keep="last", maintain_order=True)
         own = answers.drop("pass", "phase", "prefix_group_id", "planned_dp_id", "input_len")
         plan = self.plan.with_columns(self.expected_column(pass_name).alias("expected"))
-        return plan.join(own, on="request_id", how="left", maintain_order="left")
+        limit = (self.run.get("options") or {}).get("limit")
+        planned = plan.head(limit) if limit else plan
+        rows = planned.join(own, on="request_id", how="left", maintain_order="left")
+        sending = self.sending(pass_name)
+        if sending and sum((sending.get("unsent") or {}).values()):
+            return rows.filter(pl.col("status").is_not_null())
+        return rows
 
 
 def load_run(path: Path) -> RunDirectory:

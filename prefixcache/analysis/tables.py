@@ -14,7 +14,9 @@ from prefixcache.errors import InputError
 
 CHUNK = 50_000
 
-PLAN_COLUMNS: Mapping[str, type[pl.DataType]] = {
+Columns = Mapping[str, type[pl.DataType] | pl.DataType]
+
+PLAN_COLUMNS: Columns = {
     "request_id": pl.String,
     "prefix_group_id": pl.String,
     "order_index": pl.Int64,
@@ -27,7 +29,7 @@ PLAN_COLUMNS: Mapping[str, type[pl.DataType]] = {
     "planned_dp_id": pl.Int64,
     "planned_route": pl.Int64,
 }
-RESULT_COLUMNS: Mapping[str, type[pl.DataType]] = {
+RESULT_COLUMNS: Columns = {
     "pass": pl.String,
     "phase": pl.String,
     "request_id": pl.String,
@@ -35,7 +37,12 @@ RESULT_COLUMNS: Mapping[str, type[pl.DataType]] = {
     "endpoint": pl.String,
     "planned_dp_id": pl.Int64,
     "actual_route": pl.Int64,
+    "scheduled_s": pl.Float64,
+    "ready_s": pl.Float64,
     "sent_s": pl.Float64,
+    "first_byte_s": pl.Float64,
+    "first_token_s": pl.Float64,
+    "first_text_s": pl.Float64,
     "last_token_s": pl.Float64,
     "gate_wait_s": pl.Float64,
     "lag_s": pl.Float64,
@@ -45,11 +52,18 @@ RESULT_COLUMNS: Mapping[str, type[pl.DataType]] = {
     "completion_tokens": pl.Int64,
     "cached_tokens": pl.Int64,
     "status": pl.String,
+    "failure": pl.String,
+    "attempts": pl.Int64,
+    "retried": pl.List(pl.String),
+    "connection": pl.String,
+    "output_by": pl.String,
+    "chunks": pl.Int64,
+    "itl_max_s": pl.Float64,
     "ttft_s": pl.Float64,
     "tpot_s": pl.Float64,
     "e2e_s": pl.Float64,
 }
-SAMPLE_COLUMNS: Mapping[str, type[pl.DataType]] = {
+SAMPLE_COLUMNS: Columns = {
     "pass": pl.String,
     "t_s": pl.Float64,
     "endpoint": pl.String,
@@ -66,7 +80,7 @@ class Table:
     cut: bool = False
 
 
-def read_table(path: Path, columns: Mapping[str, type[pl.DataType]]) -> Table:
+def read_table(path: Path, columns: Columns) -> Table:
     """Read the named columns of a JSONL file; other keys are passed over.
 
     Raises:
@@ -95,11 +109,11 @@ def read_table(path: Path, columns: Mapping[str, type[pl.DataType]]) -> Table:
     return Table(pl.concat(frames), cut)
 
 
-def empty_table(columns: Mapping[str, type[pl.DataType]]) -> Table:
+def empty_table(columns: Columns) -> Table:
     return Table(pl.DataFrame(schema=dict(columns)))
 
 
-def _frame(path: Path, rows: list[tuple[Any, ...]], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+def _frame(path: Path, rows: list[tuple[Any, ...]], columns: Columns) -> pl.DataFrame:
     try:
         return pl.DataFrame(rows, schema=dict(columns), orient="row")
     except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:

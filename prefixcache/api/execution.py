@@ -268,7 +268,8 @@ class PrefixCacheBenchmarkRunner:
             raise InputError(
                 "are not those of the dataset", field="requests", remedy="pass the requests written there."
             )
-        chosen = {"concurrency": execution.concurrency, "gating": execution.gating, **options}
+        slots = {} if options.get("load") else {"concurrency": execution.concurrency}
+        chosen = {**slots, "gating": execution.gating, **options}
         run_benchmark(dataset, run_dir, RunOptions(urls=tuple(urls), **chosen))
         return metrics_of_run(run_dir)
 

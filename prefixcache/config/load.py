@@ -137,13 +137,14 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot read {path}: {reason}", field="--config", remedy="check the path and its permissions."
         ) from None
-    raw = _parse(text, str(path), "--config")
+    raw = parse_yaml(text, str(path), "--config")
     if not isinstance(raw, dict):
         raise InputError(f"{path} holds no `key: value` lines", field="--config", remedy="see examples/.")
     return {str(key): value for key, value in raw.items()}
 
 
-def _parse(text: str, what: str, field: str) -> Any:
+def parse_yaml(text: str, what: str, field: str) -> Any:
+    """Plain data of a YAML text; ``what`` and ``field`` are its names in the :class:`InputError` of a broken one."""
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
@@ -260,7 +261,7 @@ def _apply_setting(raw: dict[str, Any], setting: str) -> None:
     key, equals, text = setting.partition("=")
     if not equals or not key:
         raise InputError(f"{setting!r} is not key=value", field="--set", remedy="e.g. --set target.hit_ratio=0.6.")
-    value = _parse(text, f"the value of {setting!r}", "--set")
+    value = parse_yaml(text, f"the value of {setting!r}", "--set")
     key = key.removeprefix(f"{TOP_KEY}.")
     if not all(part.strip() for part in key.split(".")):
         raise InputError(

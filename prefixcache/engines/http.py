@@ -27,18 +27,34 @@ IDLE_S = 300.0
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds. ``idle``: between two bytes of an answer, the first one included. ``total``: a whole request."""
+    """Seconds. ``idle``: between two bytes of an answer. ``first_byte``: from sending to the first one, as ``idle`` if
+    None. ``total``: a whole request."""
 
     connect: float = 10.0
     idle: float = IDLE_S
     total: float = 3 * IDLE_S
+    first_byte: float | None = None
 
     @classmethod
-    def of(cls, idle: float) -> Timeouts:
-        """The deadlines of a user's one figure: a whole request may take three times as long."""
-        if not 0 < idle < float("inf"):
-            raise InputError(f"{idle:g} is no time to wait", field="timeout", remedy="Give seconds above 0.")
-        return cls(min(cls.connect, idle), idle, 3 * idle)
+    def of(
+        cls,
+        idle: float,
+        connect: float | None = None,
+        first_byte: float | None = None,
+        total: float | None = None,
+    ) -> Timeouts:
+        """The deadlines that a user chose, the others from ``idle``: a whole request may take three times as long as the
+        longest of its waits.
+
+        Raises:
+            InputError: no time to wait; the message names the option.
+        """
+        given = {"timeout": idle, "connect_timeout": connect, "first_byte_timeout": first_byte, "total_timeout": total}
+        for name, seconds in given.items():
+            if seconds is not None and not 0 < seconds < float("inf"):
+                raise InputError(f"{seconds:g} is no time to wait", field=name, remedy="Give seconds above 0.")
+        longest = max(idle, first_byte or 0.0)
+        return cls(connect or min(cls.connect, idle), idle, total or 3 * longest, first_byte)
 
     def httpx(self) -> httpx.Timeout:
         return httpx.Timeout(None, connect=self.connect, read=self.idle)

@@ -146,6 +146,22 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         "{1} 条请求中 {0} 条失败（{2}）；首条为 {3}：{4}",
     ),
     (rf"{_N} requests were sent with nothing before them to hit", "{0} 条请求发送时前序缓存尚未建立"),
+    # How the pass was loaded
+    (
+        rf"requests were sent late by the client itself: {_N} ms at the 99th percentile, {_N} ms at most, {_N} of {_N} "
+        r"by more than 1 ms",
+        "客户端自身发送滞后：P99 为 {0} ms，最大 {1} ms，{3} 条请求中 {2} 条超过 1 ms",
+    ),
+    (
+        rf"gates held {_N} of {_N} requests back beyond their moment, {_N} s in all; of {_N} requests/s asked for {_N} "
+        r"left",
+        "{1} 条请求中 {0} 条因门控晚于计划时刻发送，共 {2} 秒；要求每秒 {3} 条，实际每秒 {4} 条",
+    ),
+    (
+        rf"{_N} of {_N} requests waited for one of {_N} places in flight, {_N} s in all; of {_N} requests/s asked for "
+        rf"{_N} left",
+        "{1} 条请求中 {0} 条等待在途名额（共 {2} 个），共 {3} 秒；要求每秒 {4} 条，实际每秒 {5} 条",
+    ),
     # Counters
     (
         rf"{_N} of {_N} requests failed \({_N} planned tokens\); servers count those only in part",

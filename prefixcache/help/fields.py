@@ -40,12 +40,14 @@ _FILES = {
     "runtime/request_results.jsonl": (
         "pass request_id prefix_group_id order_index phase endpoint planned_dp_id planned_route actual_route ready_s "
         "sent_s first_byte_s first_token_s last_token_s gate_wait_s lag_s gate_broken input_len prompt_tokens "
-        "completion_tokens cached_tokens expected_hit_len http_status status error ttft_s tpot_s e2e_s"
+        "completion_tokens cached_tokens expected_hit_len http_status status error ttft_s tpot_s e2e_s scheduled_s "
+        "first_text_s chunks itl_max_s attempts retried failure connection output_by"
     ),
     "export": "hit_difference",
     "runtime/performance_metrics.json passes[]": (
         "requests ok failed success_rate timeout_rate duration_s ttft_s tpot_s e2e_s request_throughput "
-        "input_token_throughput output_token_throughput qps_sent gate_wait_s lag_s gate_broken chain"
+        "input_token_throughput output_token_throughput qps_sent gate_wait_s lag_s gate_broken chain ttfb_s "
+        "time_to_text_s itl_max_s slot_wait_s failures_by_kind retries without_retried"
     ),
     "runtime/prefix_cache_metrics.json passes[]": (
         f"{_COUNTED} queries hits prompt_token_check kv_usage residue route_confirmed"
@@ -57,11 +59,11 @@ _FILES = {
     "report/prefix_cache_report.json": (
         "schema_version target_hit_ratio designed_hit_ratio actual_hit_rate expected_hit_tokens measured_hit_tokens "
         "measured_query_tokens construction_deviation runtime_deviation validation_status run_status verdict "
-        "target_pass passes warnings dataset server groups domains endpoints performance residue first_request_hit"
+        "target_pass slo passes warnings dataset server groups domains endpoints performance residue first_request_hit"
     ),
     "report/prefix_cache_report.json passes[]": (
         f"{_COUNTED} target_hit_ratio construction_deviation runtime_deviation client_cached_tokens client_hit_ratio "
-        "differing_requests prompt_token_check kv_usage preemptions evicted chain"
+        "differing_requests prompt_token_check kv_usage preemptions evicted chain goodput itl_s"
     ),
 }
 FILES: dict[str, tuple[str, ...]] = {name: tuple(fields.split()) for name, fields in _FILES.items()}

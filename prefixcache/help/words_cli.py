@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from prefixcache.help.words_compare import COMPARE
+
 CLI: dict[str, tuple[str, str]] = {
     # Statuses beside their code
     "status.PASS": ("PASS", "PASS（通过）"),
@@ -164,6 +166,10 @@ CLI: dict[str, tuple[str, str]] = {
         "{execution_mode}, concurrency {concurrency}, gating {gating}",
         "{execution_mode}，并发 {concurrency}，门控 {gating}",
     ),
+    "run.how_load": (
+        "{execution_mode}, load {load}, gating {gating}",
+        "{execution_mode}，负载 {load}，门控 {gating}",
+    ),
     "run.time": ("time: {time} ({assumption})", "预计用时：{time}（{assumption}）"),
     "run.time_unknown": ("unknown", "未知"),
     "run.about": ("about {seconds} s", "约 {seconds} 秒"),
@@ -266,4 +272,4 @@ CLI: dict[str, tuple[str, str]] = {
     "fact.e2e": ("E2E, ms", "E2E，ms"),
     "fact.endpoint": ("endpoint", "端点"),
     "fact.ratio": ("ratio", "命中率"),
-}
+} | COMPARE

@@ -172,6 +172,21 @@ WARNINGS: dict[str, Words] = {
     "gate_broken": Words(
         "Requests were sent with nothing before them to hit.", "部分请求发送时前序缓存尚未建立。", rfc="4.3"
     ),
+    "load_lag": Words(
+        "The client itself sent requests later than it could, by more than the load bears.",
+        "客户端自身发送滞后，且已影响负载。",
+        rfc="3.4.4",
+    ),
+    "load_gated": Words(
+        "Gates held requests of an open loop back beyond their moment.",
+        "开环负载中，门控使请求晚于计划时刻发送。",
+        rfc="4.3",
+    ),
+    "load_slots": Words(
+        "Requests of an open loop waited for a place in flight (--max-in-flight).",
+        "开环负载中，请求因在途上限（--max-in-flight）而等待。",
+        rfc="3.1.5",
+    ),
     "prompt_tokens": Words(
         "The server counted other prompt tokens than planned.", "服务端统计的输入 Token 与计划不同。", rfc="3.3.22"
     ),
@@ -249,6 +264,11 @@ WARNINGS: dict[str, Words] = {
         "More hits than queries were counted; the ratio is shown as it is.",
         "统计的命中多于查询；按原值展示。",
         rfc="3.3.22",
+    ),
+    "requests_retried": Words(
+        "Requests were sent again after a failure and may have hit their own first attempt's blocks.",
+        "部分请求失败后被重试，可能命中其首次尝试留下的缓存。",
+        rfc="3.4.4",
     ),
     "requests_differ": Words(
         "Requests were served other cached tokens than planned.", "部分请求命中 Token 与计划不同。", rfc="3.3.22"

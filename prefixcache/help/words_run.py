@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prefixcache.help.words import Words
+from prefixcache.help.words_measuring import MEASURING
 
 RUN: dict[str, Words] = {
     # Report
@@ -100,7 +101,7 @@ RUN: dict[str, Words] = {
     "lag_s": Words(
         "How much later than it could the request was sent, waiting at the gate left out.",
         "发送滞后（不含门控等待）。",
-        formula="sent_s - ready_s - gate_wait_s",
+        formula="sent_s - max(scheduled_s, ready_s + gate_wait_s)",
         unit="seconds",
     ),
     "sent_s": Words("When the request was sent.", "发送时刻。", unit="seconds"),
@@ -269,4 +270,4 @@ RUN: dict[str, Words] = {
     "plan": Words(
         "What --dry-run prints: tokens, KV cache, chains, time.", "--dry-run 的内容：Token、KV Cache、依赖链与时间。"
     ),
-}
+} | MEASURING

@@ -1,4 +1,4 @@
-"""One streaming completion: sent, timed, read. Whatever goes wrong becomes an outcome, never an exception."""
+"""One streaming generation: sent, timed, read. Whatever goes wrong becomes an outcome, never an exception."""
 
 from __future__ import annotations
 
@@ -6,175 +6,196 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-import httpx
 import orjson
 
 from prefixcache.engines.endpoint import CHAT_COMPLETIONS, COMPLETIONS, redact
-from prefixcache.engines.http import Timeouts, failure_kind, failure_text, proxy_failure
+from prefixcache.load.answer.forms import MISFIT, Interface, form_of
+from prefixcache.load.answer.reader import AnswerReader
+from prefixcache.load.failures import status_of
+from prefixcache.load.outcome import Outcome
 from prefixcache.load.prompts import Prompt
 from prefixcache.load.quotes import without_quotes
-from prefixcache.load.records import Status
+from prefixcache.load.retries import Retries
 from prefixcache.load.routes import Target
-from prefixcache.load.sse import DONE, SSEParser
-from prefixcache.load.usage import Usage, read_usage
+from prefixcache.load.wire.client import Sent, WireClient
+from prefixcache.load.wire.failure import WireError
 
 SendForm = Literal["text", "ids", "chat"]
 MAX_ERROR_CHARS = 300
-# Of an error's body; shortened only after secrets were taken out, since half a secret is not recognised.
-MAX_ERROR_BYTES = 1 << 16
-# Servers that say which rank served a request say it here.
-RANK_HEADER = "x-data-parallel-rank"
-MOST_DIGITS = 9
-MISFIT = "the answer is not as the API says"
+GENERATE = "/generate"
+PATHS: Mapping[Interface, str] = {"completions": COMPLETIONS, "chat": CHAT_COMPLETIONS, "generate": GENERATE}
+STOPPED = "the run was stopped"
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What became of one request. Times are those of ``time.perf_counter``; None is "did not happen"."""
+class CountsTokens(Protocol):
+    """Counts the tokens of an answer whose usage does not."""
 
-    status: Status = "stream_error"
-    error: str | None = None
-    http_status: int | None = None
-    sent: float | None = None
-    first_byte: float | None = None
-    first_token: float | None = None
-    last_token: float | None = None
-    usage: Usage = field(default_factory=Usage)
-    served_rank: int | None = None
-    finished: bool = False
+    async def count(self, text: str) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionClient:
-    """Sends completions to OpenAI-compatible servers.
+    """Sends generation requests to LLM servers.
 
     Args:
-        http: from ``prefixcache.engines.http.open_client``.
+        wire: carries them.
         model: model name of the requests.
         send: ``text`` sends the prompt, ``ids`` the token ids, ``chat`` the messages to the chat route.
-        timeouts: the deadlines of a request.
         api_key: sent as a bearer token, never shown.
         secrets: strings that are taken out of error texts.
         salt: ``{field of the body: value}`` that keeps this pass's cache apart; empty without one.
+        interface: ``openai`` (completions or chat, by ``send``) or ``generate`` (SGLang's own).
+        extra_body: fields that replace or join those of the body; None takes a field out.
+        extra_headers: headers of every request; values are secret.
+        retries: when a failed one is sent again.
+        counter: counts the tokens of answers without usage, for which ``keeps_text`` must be set.
     """
 
-    http: httpx.AsyncClient
+    wire: WireClient
     model: str
     send: SendForm
-    timeouts: Timeouts
     api_key: str | None = None
     secrets: tuple[str, ...] = ()
     salt: Mapping[str, str] = field(default_factory=dict)
+    interface: Literal["openai", "generate"] = "openai"
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    retries: Retries = field(default_factory=Retries)
+    counter: CountsTokens | None = None
+    keeps_text: bool = False
 
-    def body(self, prompt: Prompt) -> bytes:
+    def body(self, prompt: Prompt, route: Mapping[str, Any] | None = None) -> bytes:
         """The request's JSON: exactly ``max_tokens`` tokens, greedy, streamed, with usage in the last chunk."""
+        fields = self._generate(prompt) if self.interface == "generate" else self._openai(prompt)
+        fields |= {**self.salt, **(route or {}), **self.extra_body}
+        return orjson.dumps({name: value for name, value in fields.items() if value is not None})
+
+    def _openai(self, prompt: Prompt) -> dict[str, Any]:
         content: dict[str, dict[str, Any]] = {
             "text": {"prompt": prompt.text},
             "ids": {"prompt": prompt.ids},
             "chat": {"messages": prompt.messages},
         }
-        return orjson.dumps(
-            {
-                "model": self.model,
-                **content[self.send],
-                "max_tokens": prompt.max_tokens,
-                "min_tokens": prompt.max_tokens,
+        return {
+            "model": self.model,
+            **content[self.send],
+            "max_tokens": prompt.max_tokens,
+            "min_tokens": prompt.max_tokens,
+            "ignore_eos": True,
+            "temperature": 0,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    def _generate(self, prompt: Prompt) -> dict[str, Any]:
+        return {
+            **({"input_ids": prompt.ids} if self.send == "ids" else {"text": prompt.text}),
+            "sampling_params": {
+                "max_new_tokens": prompt.max_tokens,
+                "min_new_tokens": prompt.max_tokens,
                 "ignore_eos": True,
                 "temperature": 0,
-                "stream": True,
-                "stream_options": {"include_usage": True},
-                **self.salt,
-            }
-        )
+            },
+            "stream": True,
+        }
+
+    @property
+    def route(self) -> Interface:
+        if self.interface == "generate":
+            return "generate"
+        return "chat" if self.send == "chat" else "completions"
 
     @property
     def path(self) -> str:
-        return CHAT_COMPLETIONS if self.send == "chat" else COMPLETIONS
+        return PATHS[self.route]
 
     async def complete(
-        self, prompt: Prompt, target: Target, on_first_token: Callable[[], None] | None = None
+        self,
+        prompt: Prompt,
+        target: Target,
+        on_first_token: Callable[[], None] | None = None,
+        at: float | None = None,
     ) -> Outcome:
-        """Send one request and read its stream to the end.
+        """Send one request, again if ``retries`` says so, and read its stream to the end.
 
         Args:
             prompt: what to send.
             target: where, with the headers of its route.
             on_first_token: called once, when the first token arrives.
+            at: moment of ``time.perf_counter`` to send at.
         """
-        outcome = Outcome()
-        headers: Mapping[str, str] = {
-            "Content-Type": "application/json",
-            **target.endpoint.headers(self.api_key),
-            **target.headers,
-        }
-        try:
-            request = self.http.build_request(
-                "POST", target.endpoint.url(self.path), content=self.body(prompt), headers=dict(headers)
-            )
-            async with asyncio.timeout(self.timeouts.total):
-                outcome.sent = time.perf_counter()
-                response = await self.http.send(request, stream=True)
-                try:
-                    await self._read(response, outcome, on_first_token)
-                finally:
-                    await response.aclose()
-        except asyncio.CancelledError:
-            outcome.status, outcome.error = "cancelled", "the run was stopped"
-            raise _Stopped(outcome) from None
-        except TimeoutError as error:
-            outcome.status = "timeout"
-            outcome.error = str(error) or f"no complete answer within {self.timeouts.total:g} s"
-        except (httpx.HTTPError, OSError) as error:
-            self._failed(outcome, error)
-        except Exception as error:  # a request never takes the run down with it
-            outcome.status = "stream_error" if outcome.http_status is not None else "connect_error"
-            outcome.error = f"{MISFIT}: it cannot be read ({type(error).__name__})"
-        if outcome.error is not None:
-            outcome.error = self._short(outcome.error, prompt)
+        outcome = await self.attempts(prompt, target, on_first_token, at)
+        await self.count(outcome)
         return outcome
 
-    async def _read(
-        self, response: httpx.Response, outcome: Outcome, on_first_token: Callable[[], None] | None
-    ) -> None:
-        outcome.http_status = response.status_code
-        if response.status_code != 200:
-            outcome.status = "http_error"
-            outcome.error = _message(await response.aread()) or f"HTTP {response.status_code}"
-            return
-        rank = response.headers.get(RANK_HEADER, "")
-        outcome.served_rank = int(rank) if rank.isascii() and rank.isdecimal() and len(rank) < MOST_DIGITS else None
-        parser = SSEParser()
-        stray = b""
-        async for chunk in response.aiter_raw():
-            now = time.perf_counter()
-            if outcome.first_byte is None:
-                outcome.first_byte = now
-                stray = chunk[:MAX_ERROR_BYTES]
-            for event in parser.feed(chunk):
-                if _take(event, outcome, now) and on_first_token is not None:
-                    on_first_token()
-        for event in parser.close():
-            _take(event, outcome, time.perf_counter())
-        if parser.error is not None:  # it outweighs what its data was taken for
-            outcome.error = _message(parser.error) or "the server reported an error within the stream"
-        if outcome.error is not None:
-            outcome.status = "stream_error"
-        elif outcome.finished and outcome.first_token is not None:
-            outcome.status = "ok"
-        elif outcome.first_token is None and stray.lstrip()[:1] in (b"{", b"<"):
-            outcome.error = _message(stray) or "the server answered without a stream"
-        else:
-            outcome.error = "the stream ended before the answer was finished"
+    async def attempts(
+        self, prompt: Prompt, target: Target, on_first_token: Callable[[], None] | None, at: float | None
+    ) -> Outcome:
+        """``complete`` without counting the tokens of an answer that has no usage."""
+        body = self.body(prompt, target.body)
+        retried: tuple[str, ...] = ()
+        while True:
+            outcome = Outcome(attempts=len(retried) + 1, retried=retried)
+            await self._attempt(outcome, body, target, on_first_token, at)
+            if outcome.error is not None:
+                outcome.error = self._short(outcome.error, prompt)
+            pause = self.retries.wait(outcome)
+            if pause is None or outcome.failure is None:
+                break
+            retried = (*retried, outcome.failure)
+            at = None
+            if pause:
+                await asyncio.sleep(pause)
+        return outcome
 
-    def _failed(self, outcome: Outcome, error: Exception) -> None:
-        proxy = proxy_failure(error)
-        outcome.error = failure_text(error) if proxy is None else proxy.message
-        if outcome.http_status is not None:
-            outcome.status = "timeout" if failure_kind(error) == "timeout" else "stream_error"
-        else:
-            outcome.status = "timeout" if failure_kind(error) == "timeout" else "connect_error"
+    async def _attempt(
+        self,
+        outcome: Outcome,
+        body: bytes,
+        target: Target,
+        on_first_token: Callable[[], None] | None,
+        at: float | None,
+    ) -> None:
+        reader = AnswerReader(outcome, form_of(self.route), on_first_token, self.keeps_text)
+        headers = {
+            "Content-Type": "application/json",
+            **target.endpoint.headers(self.api_key),
+            **self.extra_headers,
+            **target.headers,
+        }
+        sent = Sent()
+        try:
+            url = target.endpoint.url(self.path)
+            await self.wire.post(url, headers, body, reader, sent, at, fresh="keepalive_closed" in outcome.retried)
+            reader.close(time.perf_counter(), whole=True)
+        except WireError as error:
+            reader.close(time.perf_counter(), whole=False)
+            if outcome.failure is None or not outcome.failure.startswith("http_"):
+                outcome.failure, outcome.error = error.kind, str(error)
+        except asyncio.CancelledError:
+            outcome.failure, outcome.error = "cancelled", STOPPED
+            raise _Stopped(outcome) from None
+        except Exception as error:  # a request never takes the run down with it
+            outcome.failure = "malformed_event" if outcome.http_status is not None else "connect"
+            outcome.error = f"{MISFIT}: it cannot be read ({type(error).__name__})"
+        finally:
+            outcome.sent = sent.written
+            outcome.connection = None if sent.reused is None else "reused" if sent.reused else "new"
+            if outcome.failure is not None:
+                outcome.status = status_of(outcome.failure)
+
+    async def count(self, outcome: Outcome) -> None:
+        """Output tokens as the usage states them, else counted from the text, which is then let go."""
+        if outcome.usage.completion_tokens is not None:
+            outcome.output_by = "usage"
+        elif self.counter is not None and outcome.status == "ok":
+            tokens = await self.counter.count("".join(outcome.text))
+            if tokens is not None:
+                outcome.usage = outcome.usage.with_output(tokens)
+                outcome.output_by = "tokenizer"
+        outcome.text = []
 
     def _short(self, text: str, prompt: Prompt) -> str:
         """An error text without secrets and, where the server echoes it, without the prompt."""
@@ -193,58 +214,8 @@ def stopped_outcome(error: asyncio.CancelledError) -> Outcome | None:
     return error.outcome if isinstance(error, _Stopped) else None
 
 
-def _take(event: bytes, outcome: Outcome, now: float) -> bool:
-    """Read one event into the outcome; True if it brought the first token."""
-    if event == DONE:
-        outcome.finished = True
-        return False
-    try:
-        data: Any = orjson.loads(event)
-    except orjson.JSONDecodeError:
-        outcome.error = outcome.error or "an event of the stream is not JSON"
-        return False
-    if not isinstance(data, dict):
-        return False
-    if data.get("error") or data.get("object") == "error":
-        outcome.error = outcome.error or _message(event) or "the server reported an error within the stream"
-        return False
-    if isinstance(data.get("usage"), dict):
-        outcome.usage = read_usage(data["usage"], outcome.usage)
-    choices = data.get("choices")
-    if not choices:
-        return False
-    if not isinstance(choices, list) or not isinstance(choices[0], dict):
-        outcome.error = outcome.error or f"{MISFIT}: `choices` is no list of objects"
-        return False
-    if choices[0].get("finish_reason"):
-        outcome.finished = True
-    elif _role_only(choices[0]):
-        return False
-    # A token may have no text yet (half a character), so any other choice counts, not only one with text.
-    outcome.last_token = now
-    first = outcome.first_token is None
-    if first:
-        outcome.first_token = now
-    return first
-
-
-def _role_only(choice: Mapping[str, Any]) -> bool:
-    """The opening chunk of a chat stream: it says who speaks and may come long before the first token."""
-    delta = choice.get("delta")
-    if not isinstance(delta, dict) or "role" not in delta:
-        return False
-    return not any(value for name, value in delta.items() if name != "role")
-
-
-def _message(body: bytes) -> str:
-    """The message of an error body, whatever of the usual shapes it has."""
-    try:
-        data: Any = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return body[:MAX_ERROR_BYTES].decode("utf-8", "replace").strip()
-    if isinstance(data, dict):
-        error = data.get("error", data)
-        found = error.get("message") or error.get("detail") if isinstance(error, dict) else error
-        if found:
-            return str(found)
-    return str(data)
+def stopped(outcome: Outcome) -> asyncio.CancelledError:
+    """The cancellation of a request that was on its way, with what is known of it."""
+    outcome.status, outcome.failure = "cancelled", "cancelled"
+    outcome.error = outcome.error or STOPPED
+    return _Stopped(outcome)

@@ -81,6 +81,11 @@ class RunDataset:
         return str(self.manifest["dataset_id"])
 
     @property
+    def planned_requests(self) -> int:
+        """Requests of the dataset, whatever limit the run has."""
+        return int(self.manifest["request_count"])
+
+    @property
     def block_size(self) -> int:
         return int(self.manifest["block_size"])
 
@@ -172,6 +177,10 @@ class RunDataset:
         """The manifest's figures of a pass."""
         found = [p for p in self.manifest.get("passes") or [] if p.get("name") == name]
         return dict(found[0]) if found else {}
+
+    def first(self, limit: int | None) -> RunDataset:
+        """The same dataset up to the first ``limit`` requests of the send order; their designed hits stay true."""
+        return self if limit is None else replace(self, requests=self.requests[:limit])
 
     def with_contents_of(self, other: RunDataset) -> RunDataset:
         """The same plan (and request ids) with another dataset's prompts, row by row."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.gate import Chain, Gating, Lane, chain
+from prefixcache.load.pace import Pace
 
 
 def warm_lanes(dataset: RunDataset) -> dict[Lane, int]:
@@ -74,11 +75,14 @@ def _unmeasured(dataset: RunDataset, pass_name: str) -> list[Planned]:
             return []
 
 
-def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates | None) -> dict[str, Any]:
+def estimate(
+    dataset: RunDataset, gating: Gating, concurrency: int | None, rates: Rates | None, pace: Pace | None = None
+) -> dict[str, Any]:
     """``{seconds, assumption}``; seconds is null without stated rates, 0 where computing takes no time: what remains
     is the overhead of client and server, of which nothing is known.
 
-    Prefill is taken as serial within a cache domain, decoding as spread over the requests in flight.
+    Prefill is taken as serial within a cache domain, decoding as spread over the requests in flight. A pass of an open
+    loop takes as long as its schedule at least.
     """
     if rates is None:
         return {"seconds": None, "assumption": "neither the server nor the options state its rates"}
@@ -96,9 +100,12 @@ def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates
         for prompt in once.values():
             compute[prompt.domain] += prompt.input_len
             outputs += prompt.output_len if dataset.prepared_by(name) == "replay" else 0
-        in_flight = max(1.0, min(concurrency, pass_chain(dataset, name, gating).mean_concurrency))
-        seconds += max(compute.values()) / rates.prefill_tps if rates.prefill_tps else 0.0
-        seconds += outputs / rates.decode_tps / in_flight if rates.decode_tps else 0.0
+        in_flight = max(
+            1.0, min(concurrency or len(dataset.requests), pass_chain(dataset, name, gating).mean_concurrency)
+        )
+        busy = max(compute.values()) / rates.prefill_tps if rates.prefill_tps else 0.0
+        busy += outputs / rates.decode_tps / in_flight if rates.decode_tps else 0.0
+        seconds += max(busy, (pace.schedule_s if pace is not None else None) or 0.0)
     text = (
         f"prefill {rates.prefill_tps:g} and decode {rates.decode_tps:g} tokens/s ({rates.source}; 0 takes no time), "
         "prefill serial within a cache domain"
@@ -106,8 +113,21 @@ def estimate(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates
     return {"seconds": round(seconds, 3), "assumption": text}
 
 
-def plan_facts(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rates | None = None) -> dict[str, Any]:
-    """What ``run --dry-run`` prints: per pass requests, tokens, KV tokens and chain; in total the estimated time."""
+def plan_facts(
+    dataset: RunDataset,
+    gating: Gating,
+    concurrency: int | None,
+    rates: Rates | None = None,
+    pace: Pace | None = None,
+) -> dict[str, Any]:
+    """What ``run --dry-run`` prints: per pass requests, tokens, KV tokens and chain; in total the estimated time.
+
+    Args:
+        dataset, gating: what is run.
+        concurrency: requests in flight at most; None: any number.
+        rates: assumed speed of the server.
+        pace: the load of a measured pass; None: a closed loop of ``concurrency``.
+    """
     inputs = sum(r.input_len for r in dataset.requests)
     outputs = sum(r.output_len for r in dataset.requests)
     passes: list[dict[str, Any]] = []
@@ -136,10 +156,12 @@ def plan_facts(dataset: RunDataset, gating: Gating, concurrency: int, rates: Rat
         "execution_mode": dataset.mode,
         "gating": gating,
         "concurrency": concurrency,
+        "load": f"closed:{concurrency}" if pace is None else pace.shape.text,
+        "scheduled_seconds": None if pace is None else pace.schedule_s,
         "requests": sum(p["requests"] + p["warmup_requests"] for p in passes),
         "input_tokens": sum(p["input_tokens"] + p["warmup_tokens"] for p in passes),
         "output_tokens": sum(p["output_tokens"] + p["warmup_output_tokens"] for p in passes),
         "kv_tokens_needed": max(p["kv_tokens_needed"] for p in passes),
-        "estimated_time": estimate(dataset, gating, concurrency, rates),
+        "estimated_time": estimate(dataset, gating, concurrency, rates, pace),
         "passes": passes,
     }

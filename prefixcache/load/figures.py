@@ -9,7 +9,7 @@ from typing import Any
 
 from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import Aggregation, Figures
-from prefixcache.load.dataset import RunDataset
+from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.records import RequestRecord
 from prefixcache.load.routes import Router
 
@@ -47,6 +47,7 @@ def pass_figures(
     records: Sequence[RequestRecord],
     router: Router,
     endpoints: Sequence[str],
+    sent: Sequence[Planned] | None = None,
 ) -> dict[str, Any]:
     """Counters of a pass with the plan and the client's view beside them.
 
@@ -55,33 +56,37 @@ def pass_figures(
         aggregation: of the snapshots around the measured interval.
         records: the measured requests of the pass.
         router, endpoints: how cache domains map to ranks or endpoints (labels of their metrics pages, in order).
+        sent: the requests of the plan that no bound of the load kept back; all of them if None.
     """
+    sent = dataset.requests if sent is None else sent
     total = measured(aggregation.total)
-    expected = sum(r.hits.get(pass_name, 0) for r in dataset.requests)
-    planned = sum(r.input_len for r in dataset.requests)
+    expected = sum(r.hits.get(pass_name, 0) for r in sent)
+    planned = sum(r.input_len for r in sent)
+    whole = len(sent) == dataset.planned_requests
+    designed = expected / planned if planned else None
     return {
         "pass": pass_name,
         "expected_hit_tokens": expected,
         "planned_input_tokens": planned,
-        "designed_hit_ratio": dataset.designed(pass_name).get("designed_hit_ratio", expected / planned),
+        "designed_hit_ratio": dataset.designed(pass_name).get("designed_hit_ratio", designed) if whole else designed,
         "measured_query_tokens": total.query_tokens,
         "measured_hit_tokens": total.hit_tokens,
         "actual_hit_rate": aggregation.total.hit_rate,
         "external_hit_rate": aggregation.total.external_hit_rate,
         "total_hit_rate": aggregation.total.total_hit_rate,
         **aggregation.to_json(),
-        "domains": _domains(dataset, pass_name, aggregation, router, endpoints),
+        "domains": _domains(sent, pass_name, aggregation, router, endpoints),
         "client": _client(records),
         "prompt_token_check": prompt_token_check(aggregation.total, records),
     }
 
 
 def _domains(
-    dataset: RunDataset, pass_name: str, aggregation: Aggregation, router: Router, endpoints: Sequence[str]
+    sent: Sequence[Planned], pass_name: str, aggregation: Aggregation, router: Router, endpoints: Sequence[str]
 ) -> list[dict[str, Any]]:
     planned: dict[int, int] = defaultdict(int)
     expected: dict[int, int] = defaultdict(int)
-    for request in dataset.requests:
+    for request in sent:
         planned[request.domain] += request.input_len
         expected[request.domain] += request.hits.get(pass_name, 0)
     rows = []

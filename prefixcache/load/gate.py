@@ -1,14 +1,16 @@
 """Gates: when a request may be sent so that the plan's watermarks stay true under concurrency (docs of the modes:
 ``watermark``, ``first_token``, ``completion``, ``none``).
 
-Requests are taken in send order into a fixed number of slots, and a slot that holds a waiting request waits with it.
-That cannot deadlock: of the requests in flight take the earliest in send order. Every request before it has ended, so
-its gate is open, covered or broken. It is sent, it ends (there are deadlines), and the next one is the earliest.
+Requests are taken in send order into slots (an open loop has as many as it needs, or as may be in flight), and a slot
+that holds a waiting request waits with it. That cannot deadlock: of the requests in flight take the earliest in send
+order. Every request before it has ended, so its gate is open, covered or broken. It is sent, it ends (there are
+deadlines), and the next one is the earliest.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -33,9 +35,10 @@ class Item(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """How a request passed its gate."""
+    """How a request passed its gate. ``opened``: moment of ``time.perf_counter``; None: it was open already."""
 
     broken: bool
+    opened: float | None = None
 
 
 @dataclass(slots=True)
@@ -45,7 +48,7 @@ class _Line:
     members: list[int] = field(default_factory=list)
     ended_prefix: int = 0  # that many leading members have ended
     covered: int = 0  # longest planned prefix whose first token has returned
-    waiting: dict[int, asyncio.Future[None]] = field(default_factory=dict)
+    waiting: dict[int, asyncio.Future[float]] = field(default_factory=dict)
 
 
 class Gates:
@@ -84,16 +87,17 @@ class Gates:
         state = self._state(index)
         if state is None:
             lane, domain = self._lanes[self._items[index].lane], self._domains[self._items[index].domain]
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
             lane.waiting[index] = future
             domain.waiting[index] = future
             try:
-                await future
+                opened = await future
             finally:
                 lane.waiting.pop(index, None)
                 domain.waiting.pop(index, None)
             state = self._state(index)
-        assert state is not None
+            assert state is not None
+            return Ticket(state.broken, opened)
         return state
 
     def first_token(self, index: int) -> None:
@@ -120,7 +124,7 @@ class Gates:
             for index in sorted(line.waiting):
                 future = line.waiting[index]
                 if not future.done() and self._state(index) is not None:
-                    future.set_result(None)
+                    future.set_result(time.perf_counter())
 
     def _state(self, index: int) -> Ticket | None:
         """How request ``index`` may go now, or None if it must wait."""

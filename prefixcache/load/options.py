@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from prefixcache.analysis.slo import parse_slo
 from prefixcache.engines.http import Connection, Timeouts
 from prefixcache.engines.kv_events import events_endpoint
 from prefixcache.errors import InputError
 from prefixcache.load.gate import GATINGS, Gating
+from prefixcache.load.sending import Sending
+from prefixcache.load.shapes.grammar import parse_load
+from prefixcache.load.shapes.model import Closed, Shape, closed_loop
 
 API_KEY_VARIABLE = "PREFIXCACHE_API_KEY"
 SendChoice = Literal["auto", "text", "ids"]
@@ -26,6 +30,10 @@ class RunOptions:
         metrics_urls: metrics pages; ``/metrics`` of each endpoint if empty.
         model: model name; the server's first if None.
         concurrency, gating: the dataset's if None.
+        load: the load's shape (docs/load.md), e.g. ``poisson:200``; None: a closed loop of ``concurrency``.
+        max_in_flight: of an open loop, requests in flight at most.
+        duration: seconds of the load after which nothing is sent any more; those in flight finish.
+        limit: only the first so many requests of the send order.
         send: the prompts as text, or as token ids; ``auto``: as text where the dataset has text.
         isolation: how a pass is kept apart from what was cached before it (``prefixcache.load.isolation``).
         variant_dataset: the same plan with other content, for the second pass of ``compare``.
@@ -33,10 +41,12 @@ class RunOptions:
         overwrite: replace the results of an earlier run in the same directory.
         without_prompts: the run directory gets the dataset's manifest, plan and report, but no prompts; those are read
             from where they are.
+        slo: thresholds for goodput (``prefixcache.analysis.slo``); they change nothing of how the run goes.
         timeouts: deadlines of a request.
         connection: TLS and proxy.
         kv_events: ``tcp://HOST:PORT`` where the server publishes its KV events, one for each endpoint.
         kv_events_replay: where it repeats them, likewise; may be left out.
+        sending: how requests are sent, apart from when.
         poll_interval: seconds between two reads of the gauges.
         quiesce_timeout: how long to wait, in seconds, for the server to fall idle.
         assumed_prefill_tps, assumed_decode_tps: rates in tokens per second for the estimate of a dry run.
@@ -52,16 +62,22 @@ class RunOptions:
     model: str | None = None
     concurrency: int | None = None
     gating: Gating | None = None
+    load: str | None = None
+    max_in_flight: int | None = None
+    duration: float | None = None
+    limit: int | None = None
     send: SendChoice = "auto"
     isolation: Isolation = "auto"
     variant_dataset: Path | None = None
     allow_residue: bool = False
     overwrite: bool = False
     without_prompts: bool = False
+    slo: str | None = None
     timeouts: Timeouts = field(default_factory=Timeouts)
     connection: Connection = field(default_factory=Connection)
     kv_events: tuple[str, ...] = ()
     kv_events_replay: tuple[str, ...] = ()
+    sending: Sending = field(default_factory=Sending)
     poll_interval: float = 1.0
     quiesce_timeout: float = 60.0
     assumed_prefill_tps: float | None = None
@@ -79,8 +95,35 @@ class RunOptions:
         self._check_events()
         if self.concurrency is not None and self.concurrency < 1:
             raise _wrong("concurrency", f"{self.concurrency} is below 1", "Give a number of requests in flight.")
+        self._check_load()
+        if self.slo is not None:
+            parse_slo(self.slo)
         if self.poll_interval <= 0:
             raise _wrong("poll_interval", f"{self.poll_interval} is not above 0", "Give seconds between two polls.")
+
+    def _check_load(self) -> None:
+        shape = None if self.load is None else parse_load(self.load)
+        closed = shape is None or isinstance(shape, Closed)
+        if shape is not None and self.concurrency is not None:
+            raise _wrong(
+                "load",
+                f"{self.load} stands beside a concurrency of {self.concurrency}",
+                "Write closed:N alone." if closed else "Leave out --concurrency; --max-in-flight bounds an open loop.",
+            )
+        if self.max_in_flight is not None and (closed or self.max_in_flight < 1):
+            raise _wrong(
+                "max_in_flight",
+                "a closed loop is bounded by its concurrency" if closed else f"{self.max_in_flight} is below 1",
+                "Leave it out, or give an open load such as poisson:200." if closed else "Give at least 1.",
+            )
+        if self.duration is not None and not 0 < self.duration < float("inf"):
+            raise _wrong("duration", f"{self.duration:g} is not above 0", "Give seconds, e.g. 60.")
+        if self.limit is not None and self.limit < 1:
+            raise _wrong("limit", f"{self.limit} is below 1", "Give a number of requests.")
+
+    def shape(self, concurrency: int) -> Shape:
+        """The load's shape; where none was chosen, that of the chosen or the dataset's concurrency."""
+        return closed_loop(self.concurrency or concurrency) if self.load is None else parse_load(self.load)
 
     def _check_events(self) -> None:
         for name, addresses in (("kv_events", self.kv_events), ("kv_events_replay", self.kv_events_replay)):

@@ -14,6 +14,7 @@ from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.endpoint import Endpoint, redact
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.errors import PLACES, EnvironmentFailure
+from prefixcache.load.carrier import Carrier, Sends
 from prefixcache.load.client import CompletionClient
 from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.facts import pass_chain, pass_gating, warm_lanes
@@ -21,8 +22,12 @@ from prefixcache.load.figures import pass_figures
 from prefixcache.load.gate import Chain, Gates, Gating, Lane
 from prefixcache.load.isolation import Isolator, PassIsolation
 from prefixcache.load.kv_recorder import KvRecorder
+from prefixcache.load.load_figures import load_figures, sending_figures
+from prefixcache.load.load_troubles import warn_of_load
 from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
+from prefixcache.load.order_proof import order_proof
+from prefixcache.load.pace import Pace, Unsent, steady
 from prefixcache.load.preflight import CHECKED_PROMPTS, wrong_token_count
 from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.residue import Residue
@@ -35,7 +40,10 @@ from prefixcache.load.waiting import InFlight
 
 @dataclass(slots=True)
 class Bench:
-    """Everything a pass needs; one per run. ``metrics_labels`` name the endpoints' metrics pages, in their order."""
+    """Everything a pass needs; one per run. ``metrics_labels`` name the endpoints' metrics pages, in their order.
+
+    ``pace`` is that of the measured requests; what is sent unmeasured goes through ``concurrency`` slots.
+    """
 
     dataset: RunDataset
     options: RunOptions
@@ -44,9 +52,11 @@ class Bench:
     endpoints: Sequence[Endpoint]
     metrics_labels: Sequence[str]
     router: Router
+    carrier: Carrier
     monitor: Monitor
     store: RunStore
     concurrency: int
+    pace: Pace
     gating: Gating
     progress: ProgressCallback | None = None
     recorder: KvRecorder | None = None
@@ -74,7 +84,11 @@ class Bench:
 
 @dataclass(slots=True)
 class PassResult:
-    """A measured pass: its records, its entry in prefix_cache_metrics.json, its length in seconds."""
+    """A measured pass: its records, its entry in prefix_cache_metrics.json, its length in seconds.
+
+    ``sending``: how many requests of how many were sent, and why the others were not; ``load``: how it was loaded;
+    ``order``: the proof of the order sent.
+    """
 
     name: str
     duration_s: float
@@ -82,6 +96,9 @@ class PassResult:
     warmup: list[RequestRecord]
     figures: dict[str, Any]
     chain: dict[str, Any]
+    sending: dict[str, Any]
+    load: dict[str, Any]
+    order: dict[str, Any]
 
     @property
     def counted(self) -> bool:
@@ -103,12 +120,13 @@ class PassRunner:
         self.bench = bench
         self.name = name
         self.isolator = isolator
-        self.client = bench.client
+        self.client: Sends = bench.carrier.client(bench.client)
         self.contents = isolator.contents_of(name)
         self.gating = pass_gating(bench.dataset, name, bench.gating)
         self.records: list[RequestRecord] = []
         self.warmup: list[RequestRecord] = []
         self.in_flight = InFlight()
+        self.unsent: dict[int, Unsent] = {}
         self._failed = 0
         self._total = 0
         self.residue = Residue(bench.dataset.requests if name == "cold" else ())
@@ -124,7 +142,7 @@ class PassRunner:
         bench = self.bench
         await self._idle("before the pass")
         isolation = await self.isolator.prepare(self.name)
-        self.client = replace(bench.client, salt=isolation.salt)
+        self.client = bench.carrier.client(replace(bench.client, salt=isolation.salt))
         idle = bench.options.timeouts.idle
         async with self.in_flight.watched(idle, lambda note: self._waiting("warmup", note)):
             warm = await self._prepare()
@@ -133,7 +151,9 @@ class PassRunner:
         bench.mark_events(self.name, "measured", began)
         watched = self.in_flight.watched(idle, lambda note: self._waiting("measured", note))
         async with watched, bench.monitor.polling(self.name, began) as usage:
+            await bench.carrier.health()  # what was before is of no concern
             await self._measure(began, warm, before)
+            health = await bench.carrier.health()
             duration = time.perf_counter() - began
         if usage.error is not None:
             bench.warn("polling_stopped", redact(usage.error, bench.client.secrets), self.name)
@@ -142,12 +162,21 @@ class PassRunner:
         for text in (*before.warnings, *after.warnings):
             bench.warn("metrics", text, self.name)
         aggregation = aggregate(bench.monitor.adapter, before, after, usage.fallen)
-        figures = pass_figures(bench.dataset, self.name, aggregation, self.records, bench.router, bench.metrics_labels)
+        sent = [request for number, request in enumerate(bench.dataset.requests) if number not in self.unsent]
+        figures = pass_figures(
+            bench.dataset, self.name, aggregation, self.records, bench.router, bench.metrics_labels, sent
+        )
         self.residue.total(figures["measured_hit_tokens"], figures["expected_hit_tokens"])
         figures |= {"kv_usage": usage.to_json(), "residue": self.residue.to_json(), **self._isolation(isolation)}
         warn_of_pass(bench, self.name, figures, self.records, self.residue)
+        load = load_figures(bench.pace, self.records)
+        load |= {"processes": bench.carrier.processes, "sender": health.to_json()}
+        warn_of_load(bench, self.name, load, self.records)
         chain = {"longest": self.links.longest, "permitted_mean_concurrency": self.links.mean_concurrency}
-        return PassResult(self.name, duration, self.records, self.warmup, figures, chain)
+        planned, within = bench.dataset.planned_requests, len(bench.dataset.requests)
+        sending = sending_figures(planned, len(sent), self.unsent, within)
+        order = order_proof(bench.dataset.requests, self.records)
+        return PassResult(self.name, duration, self.records, self.warmup, figures, chain, sending, load, order)
 
     def _waiting(self, phase: str, note: str) -> None:
         done = len(self.warmup if phase == "warmup" else self.records)
@@ -186,7 +215,7 @@ class PassRunner:
         self._total = len(prompts) * rounds
         began = time.perf_counter()
         bench.mark_events(self.name, "warmup", began)
-        sender = self._sender(began)
+        sender = self._sender(began, steady(bench.concurrency))
         for _ in range(rounds):
             gates = Gates([p.item for p in prompts], "none")
             await sender.send(prompts, "warmup", gates)
@@ -203,19 +232,20 @@ class PassRunner:
         self._total, self._failed = len(requests), 0
         gates = Gates([r.item for r in requests], self.gating, head=bench.dataset.head, warm=warm)
         bench.tell(Progress(self.name, "measured", 0, self._total, note=_chain_note(self.gating, self.links)))
-        sender = self._sender(began)
+        sender = self._sender(began, bench.pace)
         if self.name == "cold":
-            # Sent alone, so that the counters after it are its own: they must show no hit.
-            await sender.send(requests[:1], "measured", Gates([requests[0].item], "none"))
+            # Sent alone, so that the counters after it are its own: they must show no hit. The load begins after it.
+            alone = self._sender(began, steady(1))
+            await alone.send(requests[:1], "measured", Gates([requests[0].item], "none"))
             if self.records[0].status == "ok":
                 await self._first_by_counters(before)
             self._stop_at_residue()
             if self.records[0].first_token_s is not None:
                 gates.first_token(0)
             gates.ended(0)
-            await sender.send(requests, "measured", gates, start=1)
+            self.unsent = await sender.send(requests, "measured", gates, start=1)
         else:
-            await sender.send(requests, "measured", gates)
+            self.unsent = await sender.send(requests, "measured", gates)
 
     async def _first_by_counters(self, before: Snapshot) -> None:
         after = await self.bench.monitor.snapshot()
@@ -235,13 +265,13 @@ class PassRunner:
             dataset_id=self.bench.dataset.dataset_id,
         )
 
-    def _sender(self, began: float) -> Sender:
+    def _sender(self, began: float, pace: Pace) -> Sender:
         bench = self.bench
         return Sender(
             self.contents,
             self.client,
             bench.router,
-            bench.concurrency,
+            pace,
             self.name,
             began,
             self._on_record,
@@ -250,6 +280,8 @@ class PassRunner:
 
     def _on_record(self, record: RequestRecord) -> None:
         bench = self.bench
+        bench.store.token_times.append(record.pass_name, record.phase, record.request_id, record.token_times)
+        record = replace(record, token_times=())  # thousands of long answers are kept on disk, not here
         kept = self.warmup if record.phase == "warmup" else self.records
         kept.append(record)
         bench.store.results.append(record.to_row())
@@ -263,7 +295,7 @@ class PassRunner:
             if self.name == "cold":
                 self.residue.see(record)
                 # Behind its gate the first request of a domain is overtaken by none from which it could hit.
-                if self.bench.dataset.domains > 1 and (self.bench.concurrency == 1 or self.gating == "watermark"):
+                if self.bench.dataset.domains > 1 and (self.bench.pace.in_flight == 1 or self.gating == "watermark"):
                     self._stop_at_residue()
 
     def _check_tokens(self, record: RequestRecord) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 Phase = Literal["warmup", "measured"]
 Status = Literal["ok", "http_error", "connect_error", "timeout", "stream_error", "cancelled"]
-NOT_IN_ROW = ("output_len", "odd_usage")
+NOT_IN_ROW = ("output_len", "odd_usage", "token_times")
 STATUSES: tuple[Status, ...] = ("ok", "http_error", "connect_error", "timeout", "stream_error", "cancelled")
 
 
@@ -22,16 +22,26 @@ class RequestRecord:
         endpoint: base URL without credentials.
         planned_dp_id, planned_route, actual_route: cache domain; where the request should go and where it went
             (index of the endpoint, or the DP rank if the server tells; None when unknown).
-        ready_s: a slot was free and the request was next; then it waits ``gate_wait_s`` for its gate and is sent
-            ``lag_s`` later, at ``sent_s``.
+        scheduled_s: the moment the load shape says (open loop); None in a closed loop.
+        ready_s: a slot was free and the request was next; then it waits ``gate_wait_s`` for its gate. ``lag_s``: from
+            the latest of scheduled moment, readiness and opened gate to ``sent_s``, when its first byte was written.
+            In an open loop the wait for a slot (max in flight) is ``ready_s - scheduled_s``.
         gate_broken: sent although nothing covered it, because every earlier request of its lane had ended.
-        first_byte_s, first_token_s, last_token_s: arrival of the answer's first bytes, of the first and last token.
+        first_byte_s, first_token_s, last_token_s: arrival of the answer's first bytes, of the first and last token;
+            first_text_s: of the first one whose text is not empty.
+        chunks: events that brought tokens. itl_max_s: the longest time between two of them.
+        attempts: times it was sent (0: never); retried: why each attempt but the last failed. A retried request may
+            find its own prefix cached by the attempt before.
+        failure: what exactly failed (``prefixcache.load.failures``); None if nothing did.
+        connection: ``new`` or ``reused``. output_by: who counted ``completion_tokens``: ``usage``, or ``tokenizer``
+            where the usage says nothing and the text was encoded again.
         ttft_s: first token - sent. ``tpot_s``: (last - first token) / (completion tokens - 1), None below two tokens.
             ``e2e_s``: last token - sent.
         input_len, expected_hit_len: tokens, as planned. ``prompt_tokens``, ``completion_tokens``, ``cached_tokens``:
             as the server's usage says; a server that says nothing of cached tokens leaves None, which is not 0.
         error: short, without secrets and without the prompt.
-        output_len, odd_usage: tokens asked for, and what the usage stated that is no count of tokens; not in the row.
+        output_len, odd_usage: tokens asked for, and what the usage stated that is no count of tokens; not in the row,
+            as ``token_times``: seconds from sending to each event with tokens (``runtime/token_times.parquet``).
     """
 
     pass_name: str
@@ -59,8 +69,18 @@ class RequestRecord:
     http_status: int | None
     status: Status
     error: str | None
+    scheduled_s: float | None = None
+    first_text_s: float | None = None
+    chunks: int = 0
+    itl_max_s: float | None = None
+    attempts: int = 1
+    retried: tuple[str, ...] = ()
+    failure: str | None = None
+    connection: str | None = None
+    output_by: str | None = None
     output_len: int | None = None
     odd_usage: tuple[str, ...] = ()
+    token_times: tuple[float, ...] = ()
 
     @property
     def ttft_s(self) -> float | None:

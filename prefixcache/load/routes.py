@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.errors import InputError
@@ -12,11 +13,12 @@ from prefixcache.load.dataset import Planned, RunDataset
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An endpoint, the headers that pin a rank on it, and the route if the client itself decides it."""
+    """An endpoint, the headers and body fields that pin a rank on it, and the route if the client itself decides it."""
 
     endpoint: Endpoint
     headers: Mapping[str, str] = field(default_factory=dict)
     actual_route: int | None = None
+    body: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Router:

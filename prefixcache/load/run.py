@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from prefixcache.engines.endpoint import Endpoint, parse_endpoint, url_secrets
 from prefixcache.engines.http import open_client
 from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
 from prefixcache.errors import InputError, PrefixCacheError, locating
+from prefixcache.load.carrier import Carrier, open_carrier
 from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
+from prefixcache.load.engine_warmup import warm_engine
 from prefixcache.load.facts import Rates, plan_facts
 from prefixcache.load.isolation import Isolator
 from prefixcache.load.kv_recorder import KvRecorder, sources_of
@@ -30,6 +32,8 @@ from prefixcache.load.options import (
     RunSummary,
     SendChoice,
 )
+from prefixcache.load.output_tokens import OutputCounter
+from prefixcache.load.pace import Pace, make_pace
 from prefixcache.load.passes import Bench, PassRunner
 from prefixcache.load.place import check_free, check_place, wrong_place
 from prefixcache.load.preflight import Preflight, preflight
@@ -73,7 +77,7 @@ async def run_benchmark_async(
     try:
         if options.variant_dataset is not None:
             variant = await asyncio.to_thread(load_variant, options.variant_dataset, dataset)
-        return await _Run(dataset, variant, run_dir, options, progress).go()
+        return await _Run(dataset.first(options.limit), variant, run_dir, options, progress).go()
     finally:
         dataset.close()
         if variant is not None:
@@ -86,11 +90,12 @@ def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
     The time is estimated from the options' assumed rates, else from those that the first server states (the
     reference engine does); otherwise it is null and the assumption says why.
     """
-    dataset = load_dataset(Path(dataset_dir))
+    dataset = load_dataset(Path(dataset_dir)).first(options.limit)
     try:
         rates = _assumed(options) or asyncio.run(_stated_rates(options))
         gating = options.gating or dataset.gating
-        facts = plan_facts(dataset, gating, options.concurrency or dataset.concurrency, rates)
+        pace = _pace(options, dataset)
+        facts = plan_facts(dataset, gating, pace.in_flight, rates, pace)
         return {**facts, "server_check": asyncio.run(_server_check(dataset, options))}
     finally:
         dataset.close()
@@ -156,19 +161,59 @@ class _Run:
             files = RunFiles(self.dataset, options, store, secrets)
             try:
                 files.write("partial")
-                client = CompletionClient(http, found.model, send, options.timeouts, api_key, secrets)
-                bench = self._bench(http, client, endpoints, sources, router, found, store)
-                isolator = Isolator(bench, self.variant)
-                files.begin(bench, found, isolator)
-                async with self._recording(bench, router, files):
-                    for name in self.dataset.passes:
-                        files.add(await PassRunner(bench, name, isolator).run())
+                async with self._carrier() as carrier:
+                    client = self._client(carrier, found, send, api_key, secrets)
+                    bench = self._bench(http, client, carrier, endpoints, sources, router, found, store)
+                    isolator = Isolator(bench, self.variant)
+                    files.begin(bench, found, isolator)
+                    await self._warm_engine(bench, files)
+                    async with self._recording(bench, router, files):
+                        for name in self.dataset.passes:
+                            files.add(await PassRunner(bench, name, isolator).run())
                 return files.finish()
             except BaseException as error:
                 files.abandon(error)
                 raise
             finally:
                 store.release()
+
+    def _carrier(self) -> AbstractAsyncContextManager[Carrier]:
+        options = self.options
+        streams = _pace(options, self.dataset).in_flight
+        return open_carrier(options.sending.processes_for(streams), options.timeouts, options.connection)
+
+    def _client(
+        self, carrier: Carrier, found: Preflight, send: SendForm, api_key: str | None, secrets: tuple[str, ...]
+    ) -> CompletionClient:
+        sending = self.options.sending
+        return CompletionClient(
+            carrier.wire,
+            found.model,
+            send,
+            api_key,
+            secrets,
+            interface=sending.api,
+            extra_body=sending.extra_body,
+            extra_headers=sending.headers,
+            retries=sending.retries,
+            counter=OutputCounter(self.dataset.directory),
+            keeps_text=True,
+        )
+
+    async def _warm_engine(self, bench: Bench, files: RunFiles) -> None:
+        """Let the engine compile and allocate before anything is measured."""
+        count = self.options.sending.engine_warmup
+        if not count:
+            return
+        bench.tell(Progress("", "engine_warmup", 0, count))
+        sends = bench.carrier.client(bench.client)
+        files.engine_warmup = await warm_engine(count, bench.concurrency, self.dataset, sends, bench.router)
+        if files.engine_warmup["failed"]:
+            kinds = ", ".join(f"{kind} {number}" for kind, number in files.engine_warmup["failures"].items())
+            bench.warn(
+                "engine_warmup_failed",
+                f"{files.engine_warmup['failed']:,} of {count:,} prompts of the engine's warm-up failed ({kinds})",
+            )
 
     async def _preflight(
         self,
@@ -218,25 +263,28 @@ class _Run:
         self,
         http: httpx.AsyncClient,
         client: CompletionClient,
+        carrier: Carrier,
         endpoints: Sequence[Endpoint],
         sources: Sequence[MetricsSource],
         router: Router,
         found: Preflight,
         store: RunStore,
     ) -> Bench:
-        options, dataset = self.options, self.dataset
+        options, dataset, pace = self.options, self.dataset, _pace(self.options, self.dataset)
         labels = [source.label for source in sources]
         bench = Bench(
             dataset=dataset,
             options=options,
             http=http,
             client=client,
+            carrier=carrier,
             endpoints=endpoints,
             metrics_labels=labels if len(labels) == len(endpoints) else [e.base for e in endpoints],
             router=router,
             monitor=Monitor(http, sources, found.adapter, options.poll_interval, store.samples.append),
             store=store,
-            concurrency=options.concurrency or dataset.concurrency,
+            concurrency=pace.in_flight or dataset.concurrency,
+            pace=pace,
             gating=options.gating or dataset.gating,
             progress=self.progress,
         )
@@ -244,16 +292,26 @@ class _Run:
             bench.warn(code, text)
         for text in router.warnings:
             bench.warn("endpoints", text)
-        if dataset.planned_blocks is not None and bench.concurrency > 1:
+        if dataset.planned_blocks is not None and pace.in_flight != 1:
             bench.warn(
                 "capacity_in_flight",
                 f"the hits were planned for caches of {dataset.planned_blocks:,} blocks and one request at a time; "
-                f"with {bench.concurrency} in flight others are evicted",
+                f"with {pace.in_flight or len(dataset.requests)} in flight others are evicted",
             )
         if client.send == "ids" and options.send == "auto":
             what = "no text (output.prompts: ids)" if dataset.without_texts else "no exact text"
             bench.warn("sent_as_ids", f"the dataset holds token ids and {what}, so its prompts are sent as ids")
         return bench
+
+
+def _pace(options: RunOptions, dataset: RunDataset) -> Pace:
+    """The load of the measured requests."""
+    return make_pace(
+        options.shape(dataset.concurrency),
+        len(dataset.requests),
+        max_in_flight=options.max_in_flight,
+        duration=options.duration,
+    )
 
 
 def send_form(dataset: RunDataset, choice: SendChoice) -> SendForm:
@@ -286,7 +344,7 @@ def _secrets(options: RunOptions, api_key: str | None) -> tuple[str, ...]:
     """Everything that no file and no line may show, whoever says it."""
     proxy = options.connection.proxy
     urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
-    return (*((api_key,) if api_key else ()), *url_secrets(urls))
+    return (*((api_key,) if api_key else ()), *url_secrets(urls), *options.sending.secrets)
 
 
 def _sources(

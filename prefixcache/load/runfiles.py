@@ -46,11 +46,12 @@ class RunFiles:
         self.plan: dict[str, Any] | None = None
         self.isolator: Isolator | None = None
         self.kv_events: dict[str, Any] | None = None
+        self.engine_warmup: dict[str, Any] | None = None
 
     def begin(self, bench: Bench, found: Preflight, isolator: Isolator) -> None:
         self.bench, self.isolator = bench, isolator
         self.servers = found.servers
-        self.plan = plan_facts(self.dataset, bench.gating, bench.concurrency)
+        self.plan = plan_facts(self.dataset, bench.gating, bench.pace.in_flight, pace=bench.pace)
         self.write("partial")
 
     def add(self, result: PassResult) -> None:
@@ -114,6 +115,7 @@ class RunFiles:
                 "passes": [_pass_summary(r) for r in self.results],
                 "plan": self.plan,
                 "kv_events": self.kv_events,
+                "engine_warmup": self.engine_warmup,
                 "warnings": self._warnings(),
             },
         )
@@ -133,6 +135,7 @@ def _performance(result: PassResult) -> dict[str, Any]:
         "pass": result.name,
         **summarise(rows, result.duration_s),
         "chain": result.chain,
+        "load": result.load,
         "by_endpoint": summarise_by(rows, "endpoint", result.duration_s),
         "by_group": summarise_by(rows, "prefix_group_id", result.duration_s),
         "by_domain": summarise_by(rows, "planned_dp_id", result.duration_s),
@@ -158,6 +161,8 @@ def _pass_summary(result: PassResult) -> dict[str, Any]:
         "warmup_failed": sum(r.status != "ok" for r in result.warmup),
         "duration_s": result.duration_s,
         "chain": result.chain,
+        "sending": result.sending,
+        "order": result.order,
         "residue": result.figures["residue"],
         "isolation": result.figures["isolation"],
     }
@@ -169,12 +174,17 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
         "urls": [parse_endpoint(url).base for url in options.urls],
         "metrics_urls": [metrics_source(url).label for url in options.metrics_urls],
         "model": redact(bench.client.model, bench.client.secrets) if bench else options.model,
-        "concurrency": bench.concurrency if bench else options.concurrency,
+        "concurrency": bench.pace.in_flight if bench else options.concurrency,
+        "load": bench.pace.shape.text if bench else options.load,
+        "max_in_flight": options.max_in_flight,
+        "duration_s": options.duration,
+        "limit": options.limit,
         "gating": bench.gating if bench else options.gating,
         "send": bench.client.send if bench else options.send,
         "isolation": options.isolation,
         "allow_residue": options.allow_residue,
         "without_prompts": options.without_prompts,
+        "slo": options.slo,
         "kv_events": bool(options.kv_events),
         "tls": {"insecure": options.connection.insecure, "own_authorities": options.connection.ca_file is not None},
         "proxy": options.connection.proxy is not None,

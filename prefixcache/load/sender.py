@@ -1,4 +1,4 @@
-"""Sending a list of planned requests through a fixed number of slots, in send order, each behind its gate."""
+"""Sending a list of planned requests in send order, each behind its gate: through slots, or by the clock."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from prefixcache.load.client import CompletionClient, Outcome, stopped_outcome
+from prefixcache.load.carrier import Sends
+from prefixcache.load.client import stopped_outcome
 from prefixcache.load.dataset import Planned, RunDataset
-from prefixcache.load.gate import Gates, Ticket
+from prefixcache.load.gate import Gates
+from prefixcache.load.pace import Pace, Slots, Unsent
+from prefixcache.load.recording import Way, record_of
 from prefixcache.load.records import Phase, RequestRecord
-from prefixcache.load.routes import Router, Target
+from prefixcache.load.routes import Router
+from prefixcache.load.shapes.model import Closed
+from prefixcache.load.shapes.rates import Floats
 from prefixcache.load.waiting import InFlight
+
+AHEAD_S = 0.05
+"""An open loop takes up a request so long before it is due: its prompt is read and its body made by then."""
+APART_S = 2e-5
+"""Requests due at the same moment are sent so far apart at least, so that they leave in send order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class Sender:
 
     Args:
         dataset, client, router: what is sent, by whom, where.
-        concurrency: slots.
+        pace: when.
         pass_name: for the records.
         began: ``time.perf_counter`` at the beginning of the pass.
         on_record: takes each record as it is made; what it raises stops the sending.
@@ -29,92 +39,146 @@ class Sender:
     """
 
     dataset: RunDataset
-    client: CompletionClient
+    client: Sends
     router: Router
-    concurrency: int
+    pace: Pace
     pass_name: str
     began: float
     on_record: Callable[[RequestRecord], None]
     in_flight: InFlight = field(default_factory=InFlight)
 
-    async def send(self, requests: Sequence[Planned], phase: Phase, gates: Gates, start: int = 0) -> None:
+    async def send(self, requests: Sequence[Planned], phase: Phase, gates: Gates, start: int = 0) -> dict[int, Unsent]:
         """Send all from number ``start`` on; returns when the last one has ended.
+
+        The clock of the load begins now, after the requests before ``start``.
+
+        Returns:
+            The numbers of requests that a bound kept from being sent, and which bound.
 
         Raises:
             Whatever ``on_record`` raises, after the requests in flight were cancelled and recorded.
         """
-        numbers = iter(range(start, len(requests)))
-        slots = min(self.concurrency, len(requests))
+        origin = self.pace.origin(start, time.perf_counter())
+        sending = _Sending(self, requests, phase, gates, start, origin)
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(slots):
-                    group.create_task(self._slot(numbers, requests, phase, gates))
+            await sending.run()
         except BaseExceptionGroup as group_error:
             raise group_error.exceptions[0] from None
+        return sending.unsent
 
-    async def _slot(self, numbers: Iterator[int], requests: Sequence[Planned], phase: Phase, gates: Gates) -> None:
-        for number in numbers:
-            await self._one(number, requests[number], phase, gates)
 
-    async def _one(self, number: int, planned: Planned, phase: Phase, gates: Gates) -> None:
-        ready = time.perf_counter()
-        prompt = self.dataset.prompt(planned, warmup=phase == "warmup")
-        target = self.router.target(planned, number)
-        waited_from = time.perf_counter()
-        ticket = await gates.pass_through(number)
-        times = (ready, time.perf_counter() - waited_from)
-        self.in_flight.sent(planned.request_id, target.endpoint.base)
+class _Sending:
+    """One call of ``send``."""
+
+    def __init__(
+        self, sender: Sender, requests: Sequence[Planned], phase: Phase, gates: Gates, start: int, origin: float
+    ) -> None:
+        self.sender = sender
+        self.requests = requests
+        self.phase = phase
+        self.gates = gates
+        self.origin = origin
+        self.ends = sender.pace.ends(origin)
+        self.unsent: dict[int, Unsent] = {}
+        self._numbers = iter(range(start, len(requests)))
+
+    async def run(self) -> None:
+        pace = self.sender.pace
+        if isinstance(pace.shape, Closed):
+            await self._closed(pace.shape)
+        else:
+            assert pace.offsets is not None
+            await self._open(pace.offsets, Slots(pace.max_in_flight))
+
+    # Closed loop: a slot takes the next request when it is free.
+
+    async def _closed(self, shape: Closed) -> None:
+        drained = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            for slot in range(min(shape.most, len(self.requests))):
+                group.create_task(self._slot(shape, slot, self._numbers, drained))
+        load_ends = float("inf") if shape.ends_s is None else self.origin + shape.ends_s
+        why: Unsent = "duration" if self.ends <= load_ends else "load"
+        self.unsent |= dict.fromkeys(self._numbers, why)
+
+    async def _slot(self, shape: Closed, slot: int, numbers: Iterator[int], drained: asyncio.Event) -> None:
+        while await self._may_take(shape, slot, drained):
+            number = next(numbers, None)
+            if number is None:
+                drained.set()
+                return
+            await self._one(number, time.perf_counter())
+
+    async def _may_take(self, shape: Closed, slot: int, drained: asyncio.Event) -> bool:
+        """Wait until the stages give the slot a request; False when there will be none."""
+        while True:
+            now = time.perf_counter()
+            opens = shape.opens_s(slot, now - self.origin)
+            if drained.is_set() or opens is None or max(now, self.origin + opens) > self.ends:
+                return False
+            wait = self.origin + opens - now
+            if wait <= 0:
+                return True
+            try:
+                await asyncio.wait_for(drained.wait(), wait)
+            except TimeoutError:
+                continue
+
+    # Open loop: each request has its moment, whatever became of those before.
+
+    async def _open(self, offsets: Floats, slots: Slots) -> None:
+        scheduled = int(min(len(offsets), len(self.requests)))
+        at = float("-inf")
+        async with asyncio.TaskGroup() as group:
+            for number in self._numbers:
+                if number >= scheduled:
+                    self._leave(number, "load")
+                    break
+                due = self.origin + float(offsets[number])
+                if due > self.ends:
+                    self._leave(number, "duration")
+                    break
+                # Also when late: those that were taken up must come to their turn.
+                await asyncio.sleep(max(0.0, due - AHEAD_S - time.perf_counter()))
+                ready = max(due, await slots.take())
+                if ready > self.ends:
+                    self._leave(number, "duration")
+                    break
+                at = max(due, at + APART_S)
+                group.create_task(self._one(number, ready, due, at, slots))
+
+    def _leave(self, first: int, why: Unsent) -> None:
+        """The request and all behind it are not sent."""
+        self.unsent |= dict.fromkeys((first, *self._numbers), why)
+
+    async def _one(
+        self, number: int, ready: float, due: float | None = None, at: float = 0.0, slots: Slots | None = None
+    ) -> None:
+        """Send one request when its gate is open, not before ``at``."""
+        sender, planned = self.sender, self.requests[number]
         try:
-            outcome = await self.client.complete(prompt, target, lambda: gates.first_token(number))
-        except asyncio.CancelledError as error:
-            stopped = stopped_outcome(error)
-            if stopped is not None:
-                self.on_record(self._record(planned, phase, target, ticket, times, stopped))
-            raise
+            prompt = sender.dataset.prompt(planned, warmup=self.phase == "warmup")
+            target = sender.router.target(planned, number)
+            ticket = await self.gates.pass_through(number)
+            opened = ready if ticket.opened is None else max(ready, ticket.opened)
+            if max(opened, time.perf_counter()) > self.ends:
+                self.unsent[number] = "duration"
+                return
+            way = Way(sender.pass_name, sender.began, self.phase, target, ready, opened, due, ticket.broken)
+            sender.in_flight.sent(planned.request_id, target.endpoint.base)
+            try:
+                outcome = await sender.client.complete(
+                    prompt, target, lambda: self.gates.first_token(number), at if at > time.perf_counter() else None
+                )
+            except asyncio.CancelledError as error:
+                stopped = stopped_outcome(error)
+                if stopped is not None:
+                    sender.on_record(record_of(planned, way, stopped))
+                raise
+            finally:
+                sender.in_flight.ended(planned.request_id)
         finally:
-            self.in_flight.ended(planned.request_id)
-            gates.ended(number)
-        self.on_record(self._record(planned, phase, target, ticket, times, outcome))
-
-    def _record(
-        self,
-        planned: Planned,
-        phase: Phase,
-        target: Target,
-        ticket: Ticket,
-        times: tuple[float, float],
-        outcome: Outcome,
-    ) -> RequestRecord:
-        ready, gate_wait = times
-        return RequestRecord(
-            pass_name=self.pass_name,
-            request_id=planned.request_id,
-            prefix_group_id=planned.group,
-            order_index=planned.order_index,
-            phase=phase,
-            endpoint=target.endpoint.base,
-            planned_dp_id=planned.domain,
-            planned_route=planned.route,
-            actual_route=target.actual_route if outcome.served_rank is None else outcome.served_rank,
-            ready_s=ready - self.began,
-            sent_s=self._since(outcome.sent),
-            first_byte_s=self._since(outcome.first_byte),
-            first_token_s=self._since(outcome.first_token),
-            last_token_s=self._since(outcome.last_token),
-            gate_wait_s=gate_wait,
-            lag_s=None if outcome.sent is None else outcome.sent - ready - gate_wait,
-            gate_broken=ticket.broken,
-            input_len=planned.input_len,
-            prompt_tokens=outcome.usage.prompt_tokens,
-            completion_tokens=outcome.usage.completion_tokens,
-            cached_tokens=outcome.usage.cached_tokens,
-            expected_hit_len=planned.hits.get(self.pass_name),
-            http_status=outcome.http_status,
-            status=outcome.status,
-            error=outcome.error,
-            output_len=planned.output_len,
-            odd_usage=outcome.usage.odd,
-        )
-
-    def _since(self, moment: float | None) -> float | None:
-        return None if moment is None else moment - self.began
+            self.gates.ended(number)
+            if slots is not None:
+                slots.release()
+        sender.on_record(record_of(planned, way, outcome))

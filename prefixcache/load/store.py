@@ -10,7 +10,17 @@ import orjson
 
 from prefixcache.errors import EnvironmentFailure
 from prefixcache.files import write_json
-from prefixcache.load.place import KV_EVENTS, RESULTS, SAMPLES, WRITTEN, check_place, hold_place, link_dataset
+from prefixcache.load.place import (
+    KV_EVENTS,
+    RESULTS,
+    SAMPLES,
+    TOKEN_TIMES,
+    WRITTEN,
+    check_place,
+    hold_place,
+    link_dataset,
+)
+from prefixcache.load.token_times import TokenTimes
 
 REPORTS = ("prefix_cache_report.json", "prefix_cache_report.html")
 
@@ -106,6 +116,7 @@ class RunStore:
             self._make_room()
             self.results = Appender(self.runtime / RESULTS)
             self.samples = Appender(self.runtime / SAMPLES)
+            self.token_times = TokenTimes(self.runtime / TOKEN_TIMES)
             self.kv_events = Appender(self.runtime / KV_EVENTS) if kv_events else None
         except OSError as error:
             self._lock.release()
@@ -120,7 +131,7 @@ class RunStore:
 
     def close(self, *, complete: bool) -> None:
         """Close the files; the folder stays this run's until ``release``."""
-        for file in (self.results, self.samples, self.kv_events):
+        for file in (self.results, self.samples, self.token_times, self.kv_events):
             if file is not None:
                 file.close(complete=complete)
 
@@ -136,7 +147,7 @@ class RunStore:
             while (aside := self.runtime / f"request_results.interrupted-{number}.jsonl").exists():
                 number += 1
             os.replace(interrupted, aside)
-        for name in (*WRITTEN, f"{KV_EVENTS}.partial"):
+        for name in (*WRITTEN, f"{KV_EVENTS}.partial", f"{TOKEN_TIMES}.partial"):
             (self.runtime / name).unlink(missing_ok=True)
         for name in REPORTS:
             (self.run_dir / "report" / name).unlink(missing_ok=True)  # it tells of the earlier run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 NAMES = ("prompt_tokens", "completion_tokens", "cached_tokens")
@@ -23,6 +23,10 @@ class Usage:
     completion_tokens: int | None = None
     cached_tokens: int | None = None
     odd: tuple[str, ...] = ()
+
+    def with_output(self, tokens: int) -> Usage:
+        """The same with output tokens that somebody else counted."""
+        return replace(self, completion_tokens=tokens)
 
 
 def read_usage(usage: Mapping[str, Any], before: Usage) -> Usage:

@@ -64,6 +64,20 @@ class Engine:
         done = [rank.reset() for rank in self.ranks]  # a list: every rank tries, whatever the others say
         return all(done)
 
+    def restart(self) -> None:
+        """As a new process would be: nothing runs, nothing is cached, all counters are 0."""
+        for rank in self.ranks:
+            rank.abort_all()
+        self.reset()
+        self._turn = 0
+        self.metrics.restarted()
+
+    def reset_counters(self) -> None:
+        self.metrics.reset()
+
+    def drop_series(self, names: tuple[str, ...]) -> None:
+        self.metrics.drop(names)
+
     def _next_rank(self) -> int:
         rank = self._turn
         self._turn = (rank + 1) % len(self.ranks)

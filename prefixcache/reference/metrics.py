@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, ProcessCollector, generate_latest
+from prometheus_client.registry import Collector
 
 from prefixcache.reference.options import EngineOptions
 
@@ -26,7 +28,13 @@ class RankMetrics:
     """The series of one rank, already bound to their labels; all exist from the start, as zeros."""
 
     def __init__(self, metrics: EngineMetrics, engine: str, model: str) -> None:
-        labels = {"model_name": model, "engine": engine}
+        self._labels = {"model_name": model, "engine": engine}
+        self.bind(metrics)
+        self._gauges = [gauge.labels(**self._labels) for gauge in (metrics.running, metrics.waiting, metrics.usage)]
+
+    def bind(self, metrics: EngineMetrics) -> None:
+        """Take hold of the series anew, after they have been cleared."""
+        labels = self._labels
         self.queries = metrics.queries.labels(**labels)
         self.hits = metrics.hits.labels(**labels)
         self.prompt_tokens = metrics.prompt_tokens.labels(**labels)
@@ -38,7 +46,6 @@ class RankMetrics:
         self.e2e = metrics.e2e.labels(**labels)
         for never in (metrics.external_queries, metrics.external_hits, metrics.preemptions):
             never.labels(**labels)
-        self._gauges = [gauge.labels(**labels) for gauge in (metrics.running, metrics.waiting, metrics.usage)]
 
     def watch(self, running: Callable[[], float], waiting: Callable[[], float], usage: Callable[[], float]) -> None:
         """Where the gauges read their values at each scrape."""
@@ -51,11 +58,17 @@ class EngineMetrics:
 
     def __init__(self, options: EngineOptions) -> None:
         self.registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
+        self._process = _Process()
+        registry.register(self._process)
+        self._ranks: list[RankMetrics] = []
+        self._counters: list[Counter | Histogram] = []
+        self._dropped: frozenset[str] = frozenset()
         names = ("model_name", "engine")
 
         def counter(name: str, text: str, *more: str) -> Counter:
-            return Counter(f"vllm:{name}", text, (*names, *more), registry=registry)
+            made = Counter(f"vllm:{name}", text, (*names, *more), registry=registry)
+            self._counters.append(made)
+            return made
 
         def gauge(name: str, text: str) -> Gauge:
             return Gauge(f"vllm:{name}", text, names, registry=registry)
@@ -91,10 +104,61 @@ class EngineMetrics:
             buckets=E2E_BUCKETS,
             registry=registry,
         )
+        self._counters += [self.ttft, self.e2e]
         _config_info(options, registry)
 
     def rank(self, index: int, model: str) -> RankMetrics:
-        return RankMetrics(self, str(index), model)
+        made = RankMetrics(self, str(index), model)
+        self._ranks.append(made)
+        return made
+
+    def page(self) -> bytes:
+        return generate_latest(_Without(self.registry, self._dropped))
+
+    def reset(self) -> None:
+        """All counters and histograms begin at 0 again; gauges are what they are."""
+        for counter in self._counters:
+            counter.clear()
+        for rank in self._ranks:
+            rank.bind(self)
+
+    def restarted(self) -> None:
+        """As of a process that has just begun."""
+        self.reset()
+        self._process.started = time.time()
+
+    def families(self) -> list[str]:
+        """Names of all families, counters without ``_total``."""
+        return [family.name for family in self.registry.collect()]
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Families, with or without ``_total``, that the page shows no longer."""
+        self._dropped |= {name.removesuffix("_total") for name in names}
+
+
+class _Process(Collector):
+    """Figures of this process; ``started``: when it says it began, where that is not the truth."""
+
+    def __init__(self) -> None:
+        self._true = ProcessCollector(registry=None)
+        self.started: float | None = None
+
+    def collect(self) -> Iterable[Metric]:
+        for family in self._true.collect():
+            if family.name == "process_start_time_seconds" and self.started is not None:
+                family.samples = [sample._replace(value=self.started) for sample in family.samples]
+            yield family
+
+
+class _Without(Collector):
+    """A registry without some families."""
+
+    def __init__(self, registry: CollectorRegistry, names: frozenset[str]) -> None:
+        self._registry = registry
+        self._names = names
+
+    def collect(self) -> Iterable[Metric]:
+        return (family for family in self._registry.collect() if family.name not in self._names)
 
 
 def _config_info(options: EngineOptions, registry: CollectorRegistry) -> None:

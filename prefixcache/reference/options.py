@@ -27,6 +27,10 @@ class EngineOptions:
         seed: varies the output tokens.
         kv_events: ``tcp://*:PORT`` where KV events are published, rank r at PORT + r; empty: nowhere.
         kv_events_replay: where they are repeated, likewise.
+        faults: file of a fault plan (docs/faults.md); empty: none.
+        stamp: every token event of a stream carries ``stamp``, the server's ``time.perf_counter()`` in seconds right
+            before the event is written; on Linux all processes of a machine share that clock.
+        tls_cert, tls_key: PEM files; both: HTTPS is served.
 
     Raises:
         InputError: a value no engine can run with.
@@ -43,6 +47,10 @@ class EngineOptions:
     seed: int = 0
     kv_events: str = ""
     kv_events_replay: str = ""
+    faults: str = ""
+    stamp: bool = False
+    tls_cert: str = ""
+    tls_key: str = ""
 
     def __post_init__(self) -> None:
         for field, minimum in (("block_size", 1), ("num_blocks", 2), ("dp", 1), ("max_model_len", 2)):
@@ -55,6 +63,14 @@ class EngineOptions:
                 )
         if not self.model:
             raise InputError("empty", field="model", stage="reference engine")
+        for field, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
+            if getattr(self, field) and not getattr(self, other):
+                raise InputError(
+                    "is missing",
+                    field=other,
+                    stage="reference engine",
+                    remedy=f"give the file that belongs to {field} {getattr(self, field)}.",
+                )
 
     @property
     def usable_blocks(self) -> int:

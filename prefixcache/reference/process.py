@@ -31,7 +31,7 @@ class EngineProcess:
         deadline: seconds it may take to accept requests, imports and tokenizer included.
 
     Attributes:
-        url: ``http://127.0.0.1:PORT``, inside the block.
+        url: ``http://127.0.0.1:PORT`` (``https`` with a certificate), inside the block.
         pid: the child's process id, inside the block.
 
     Raises (on entering):
@@ -76,7 +76,11 @@ class EngineProcess:
     def _command(self) -> list[str]:
         command = [sys.executable, "-m", "prefixcache.reference", "--port", "0", "--end-with", str(os.getpid())]
         for field in dataclasses.fields(self.options):
-            command.append(f"--{field.name.replace('_', '-')}={getattr(self.options, field.name)}")
+            flag, value = f"--{field.name.replace('_', '-')}", getattr(self.options, field.name)
+            if not isinstance(value, bool):
+                command.append(f"{flag}={value}")
+            elif value:
+                command.append(flag)
         return command
 
     def _await_ready(self, child: subprocess.Popen[str]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from starlette.responses import Response
@@ -18,6 +18,7 @@ from prefixcache.reference.protocol import Sampling
 from prefixcache.reference.scheduler import Sequence
 
 DONE = b"data: [DONE]\n\n"
+OBJECT_END = b"}\n\n"
 
 
 def usage(sequences: list[Sequence], sampling: Sampling, details: bool = True) -> dict[str, Any]:
@@ -38,6 +39,29 @@ def usage(sequences: list[Sequence], sampling: Sampling, details: bool = True) -
     return counts
 
 
+def stamped(events: Iterable[bytes]) -> list[bytes]:
+    """Events with this moment as their field ``stamp``: seconds of ``time.perf_counter()``."""
+    made = list(events)  # first all the work, then the moment
+    stamp = b',"stamp":%.9f' % time.perf_counter() + OBJECT_END
+    return [event.removesuffix(OBJECT_END) + stamp for event in made]
+
+
+class Answer(Protocol):
+    """An answer in the making, whatever the route."""
+
+    sampling: Sampling
+    sequences: list[Sequence]
+
+    def whole(self) -> Any:
+        """The JSON value of a call that does not stream, once every sequence has finished."""
+
+    def events(self) -> Iterable[bytes]:
+        """The events of all tokens that have come since the last call."""
+
+    def ending(self) -> bytes:
+        """What follows the last token."""
+
+
 class Reply:
     """One call's answer in the making.
 
@@ -46,9 +70,12 @@ class Reply:
         model: the served name.
         sampling: what was asked for.
         sequences: choice by choice, the choices of a prompt side by side.
+        stamp: whether the events of tokens carry the server's clock.
     """
 
-    def __init__(self, chat: bool, model: str, sampling: Sampling, sequences: list[Sequence]) -> None:
+    def __init__(
+        self, chat: bool, model: str, sampling: Sampling, sequences: list[Sequence], stamp: bool = False
+    ) -> None:
         self.chat = chat
         self.sampling = sampling
         self.sequences = sequences
@@ -59,6 +86,7 @@ class Reply:
             "model": model,
         }
         self._sent = [0] * len(sequences)
+        self._stamp = stamp
         if chat and sampling.stream:
             self.head["object"] = "chat.completion.chunk"
         self._opening = b"data: " + orjson.dumps(self.head)[:-1] + b',"choices":[{"index":'
@@ -68,8 +96,11 @@ class Reply:
         choices = [self._choice(index, sequence) for index, sequence in enumerate(self.sequences)]
         return {**self.head, "choices": choices, "usage": usage(self.sequences, self.sampling)}
 
-    def events(self) -> Iterator[bytes]:
+    def events(self) -> Iterable[bytes]:
         """The events of all tokens that have come since the last call, one event a token."""
+        return stamped(self._events()) if self._stamp else self._events()
+
+    def _events(self) -> Iterator[bytes]:
         for index, sequence in enumerate(self.sequences):
             if self.chat and self._sent[index] == 0 and sequence.emitted:
                 yield self._event(
@@ -124,7 +155,7 @@ class Reply:
 class GenerationResponse(Response):
     """Sends a reply as its tokens come, and aborts its sequences if the client goes away before the end."""
 
-    def __init__(self, engine: Engine, reply: Reply, changed: asyncio.Event) -> None:
+    def __init__(self, engine: Engine, reply: Answer, changed: asyncio.Event) -> None:
         self.engine = engine
         self.reply = reply
         self.changed = changed

@@ -10,12 +10,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
-from prometheus_client import generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from prefixcache.reference import metrics, protocol
+from prefixcache.reference import metrics, native, protocol
 from prefixcache.reference.engine import Engine
 from prefixcache.reference.protocol import RequestError
 from prefixcache.reference.responses import GenerationResponse, Reply
@@ -48,6 +47,7 @@ class Routes:
         return [
             post("/v1/completions", self.completions),
             post("/v1/chat/completions", self.chat),
+            post("/generate", self.generate),
             get("/v1/models", self.models),
             post("/tokenize", self.tokenize),
             post("/detokenize", self.detokenize),
@@ -70,6 +70,17 @@ class Routes:
         body = await self._body(request)
         sampling = protocol.read_sampling(body, chat=True)
         return self._generate(request, True, [await self._chat_ids(body)], sampling)
+
+    async def generate(self, request: Request) -> Response:
+        body = await self._body(request)
+        sampling = native.read_sampling(body)
+        prompts, batch = native.read_prompts(body)
+        ids = await self._encoded(prompts, True)
+        rank = native.read_rank(body, request.headers.get("x-data-parallel-rank"))
+        changed = asyncio.Event()
+        sequences = self.engine.submit(ids, sampling, rank, changed.set)
+        reply = native.NativeReply(sampling, sequences, batch, self.options.stamp)
+        return GenerationResponse(self.engine, reply, changed)
 
     async def models(self, request: Request) -> Response:
         card = {
@@ -114,8 +125,7 @@ class Routes:
         return json_response({"version": POSES_AS})
 
     async def metrics(self, request: Request) -> Response:
-        page = generate_latest(self.engine.metrics.registry)
-        return Response(page, headers={"content-type": metrics.CONTENT_TYPE})
+        return Response(self.engine.metrics.page(), headers={"content-type": metrics.CONTENT_TYPE})
 
     async def reset_prefix_cache(self, request: Request) -> Response:
         """200 in any case; whether it worked is in the body, and counters stay as they are."""
@@ -123,6 +133,8 @@ class Routes:
 
     async def server_info(self, request: Request) -> Response:
         facts = {"engine": ENGINE_NAME, **dataclasses.asdict(self.options)}
+        for place in ("faults", "tls_cert", "tls_key"):  # files of the machine are nobody's business
+            del facts[place]
         facts["max_model_len"] = self.options.context_len
         facts["tokenizer_sha256"] = self.vocabulary.sha256
         return json_response(facts)
@@ -175,4 +187,5 @@ class Routes:
         rank = protocol.read_rank(request.headers.get("x-data-parallel-rank"))
         changed = asyncio.Event()
         sequences = self.engine.submit(prompts, sampling, rank, changed.set)
-        return GenerationResponse(self.engine, Reply(chat, self.options.model, sampling, sequences), changed)
+        reply = Reply(chat, self.options.model, sampling, sequences, self.options.stamp)
+        return GenerationResponse(self.engine, reply, changed)

@@ -101,6 +101,11 @@ class Rank:
         self._admit(self._now())  # also where the one that left was only waiting: it may have blocked the queue
         sequence.notify()
 
+    def abort_all(self) -> None:
+        """End every request early."""
+        for sequence in [*self.waiting, *self.running]:
+            self.abort(sequence)
+
     def reset(self) -> bool:
         """Forget the cache. False, and nothing done, while requests hold blocks."""
         return self.pool.reset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from prefixcache.errors import EnvironmentFailure
+from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.reference.engine import Engine
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.protocol import RequestError
@@ -65,19 +66,30 @@ def serve(
 
     Raises:
         EnvironmentFailure: the address cannot be had.
-        InputError: the tokenizer cannot be loaded.
+        InputError: the tokenizer, the fault plan or the certificate cannot be loaded.
     """
+    tls = _tls(options)
+    plan = None
+    if options.faults:
+        from prefixcache.reference.faults.plan import load_plan  # knows the configuration's room: seconds of imports
+
+        plan = load_plan(options.faults)
     with _bound(host, port) as listener:
         # Bound but not listening yet: nobody can connect before the tokenizer is there.
         app = build_app(options)
         shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listener.getsockname()[1]}"
+        url = f"{'https' if tls else 'http'}://{shown}:{listener.getsockname()[1]}"
 
         def accepting() -> None:
             print(f"listening on {url}", flush=True)
             if ready is not None:
                 ready(url)
 
+        if plan is not None:
+            from prefixcache.reference.faults.front import front_of
+
+            front_of(app, plan).run(listener, accepting, tls)
+            return
         config = uvicorn.Config(
             app,
             access_log=False,
@@ -85,8 +97,27 @@ def serve(
             lifespan="off",
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=SHUTDOWN_S,
+            ssl_certfile=options.tls_cert or None,
+            ssl_keyfile=options.tls_key or None,
         )
         _Server(config, accepting).run(sockets=[listener])
+
+
+def _tls(options: EngineOptions) -> ssl.SSLContext | None:
+    if not options.tls_cert:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(options.tls_cert, options.tls_key)
+    except OSError as error:  # ssl.SSLError is one
+        reason = error.strerror if error.errno and error.strerror else str(error)
+        raise InputError(
+            f"the certificate {options.tls_cert} and its key cannot be used: {reason}",
+            field="tls_cert",
+            stage="reference engine",
+            remedy="give a certificate and its key as PEM files, the key without a password",
+        ) from None
+    return context
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -8,6 +8,7 @@ from typing import Any
 from prefixcache.analysis.breakdown import domain_rows, endpoint_rows, group_rows
 from prefixcache.analysis.comparison import compare_pass
 from prefixcache.analysis.rundir import RunDirectory, load_run
+from prefixcache.analysis.slo import Slo, parse_slo
 from prefixcache.analysis.verdict import judge_pass, worst_pass
 from prefixcache.files import write_bytes, write_json
 from prefixcache.logs import log, percent
@@ -31,22 +32,23 @@ TOP_FIGURES = (
 )
 
 
-def build_prefix_cache_report(run_dir: Path, language: str = "en") -> dict[str, Any]:
+def build_prefix_cache_report(run_dir: Path, language: str = "en", slo: str | None = None) -> dict[str, Any]:
     """Write a run's report, as far as the run went.
 
     Args:
         run_dir: what ``run`` wrote (docs/architecture.md).
         language: ``en`` or ``zh``, of the HTML; the JSON has the verdict and the warnings in both.
+        slo: thresholds for goodput (``prefixcache.analysis.slo``); those that the run was given if None.
 
     Returns:
         The JSON: the same for the same run directory, whatever the language, the machine and the time.
 
     Raises:
-        InputError: not a run directory, an unreadable file, an unknown language.
+        InputError: not a run directory, an unreadable file, an unknown language, thresholds that cannot be read.
     """
     chosen = language_of(language)
     run = load_run(run_dir)
-    report = report_of(run)
+    report = report_of(run, slo)
     page = render_html(report, run, chosen)
     write_json(run_dir / "report" / REPORT_JSON, report)
     write_bytes(run_dir / "report" / REPORT_HTML, page.encode())
@@ -58,9 +60,10 @@ def build_prefix_cache_report(run_dir: Path, language: str = "en") -> dict[str, 
     return report
 
 
-def report_of(run: RunDirectory) -> dict[str, Any]:
+def report_of(run: RunDirectory, slo: str | None = None) -> dict[str, Any]:
     """The report's JSON. Ratios and deviations are numbers (1 percentage point = 0.01), null = not available."""
-    passes = [compare_pass(run, name) for name in run.passes]
+    limits = slo_of(run, slo)
+    passes = [compare_pass(run, name, limits) for name in run.passes]
     for figures in passes:
         figures["verdict"] = judge_pass(run, figures)
     main = next(p for p in passes if p["is_target_pass"])
@@ -76,6 +79,7 @@ def report_of(run: RunDirectory) -> dict[str, Any]:
             **{f"text_{language}": verdict_text(passes, status, language) for language in LANGUAGES},
         },
         "target_pass": main["name"],
+        "slo": None if limits is None else limits.to_json(),
         "passes": passes,
         "warnings": all_warnings(run, passes),
         "dataset": _dataset(run),
@@ -85,6 +89,12 @@ def report_of(run: RunDirectory) -> dict[str, Any]:
         "residue": _residue(passes),
         "first_request_hit": next((p["first_request_hit"] for p in passes if p["first_request_hit"]), None),
     }
+
+
+def slo_of(run: RunDirectory, given: str | None) -> Slo | None:
+    """The thresholds given now, else those that the run was given, else None."""
+    text = given or (run.run.get("options") or {}).get("slo")
+    return parse_slo(str(text)) if text else None
 
 
 def _of(passes: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -146,7 +156,7 @@ def _prompts_stored(run: RunDirectory) -> str:
 
 def _server(run: RunDirectory) -> dict[str, Any]:
     options = run.run.get("options") or {}
-    shown = ("model", "concurrency", "gating", "send", "allow_residue", "timeouts_s", "poll_interval_s", "sampling")
+    shown = ("model", "concurrency", "load", "max_in_flight", "duration_s", "limit", "gating", "send", "allow_residue", "timeouts_s", "poll_interval_s", "sampling")
     return {
         "endpoints": run.run.get("servers") or [],
         "options": {name: options.get(name) for name in shown},

@@ -12,6 +12,7 @@ from prefixcache.analysis.rundir import RunDirectory
 from prefixcache.analysis.verdict import worst_pass
 from prefixcache.report.figures import all_figures
 from prefixcache.report.formats import count, percent
+from prefixcache.report.goodput import goodput_table
 from prefixcache.report.particulars import conduct, reproduction
 from prefixcache.report.strings import STRINGS, Language, named, text
 from prefixcache.report.tables import Tables
@@ -40,6 +41,7 @@ def render_html(report: dict[str, Any], run: RunDirectory, language: Language) -
             cards=_cards(report, tables),
             tables=tables,
             conduct=conduct(tables),
+            goodput=goodput_table(tables),
             reproduction=reproduction(tables),
             warnings=_warnings(report, tables),
             figures=all_figures(report, run, language),

@@ -41,6 +41,7 @@ def _conduct_of(tables: Tables, figures: dict[str, Any]) -> dict[str, str]:
         "broken": count(gates["broken"], none),
         "chain": f"{count(chain.get('longest'), none)} / {decimal(chain.get('permitted_mean_concurrency'), none)}",
     }
+    rows |= _troubles(tables, figures["performance"] or {})
     if routes["planned"]:
         rows["routes"] = numbers(routes["mismatches"], routes["known"], routes["planned"])
     rows["preemptions"] = count(figures["preemptions"], none)
@@ -49,6 +50,19 @@ def _conduct_of(tables: Tables, figures: dict[str, Any]) -> dict[str, str]:
         rows["residue"] = tables.answer(figures["residue"]["detected"])
     answers = list(dict.fromkeys(str(reset.get("answer")) for reset in figures["reset"]))
     rows["reset"] = ", ".join(named("reset", answer, tables.language) for answer in answers) or none
+    return rows
+
+
+def _troubles(tables: Tables, performance: dict[str, Any]) -> dict[str, str]:
+    """Failures and retries by kind, where there are any."""
+
+    def listed(kinds: dict[str, int]) -> str:
+        return tables.word("comma").join(f"{kind} {number:,}" for kind, number in kinds.items())
+
+    failures, retries = performance.get("failures_by_kind") or {}, performance.get("retries") or {}
+    rows = {"failures": listed(failures)} if failures else {}
+    if retries.get("requests"):
+        rows["retries"] = f"{retries['requests']:,} ({listed(retries['by_kind'])})"
     return rows
 
 

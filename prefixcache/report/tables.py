@@ -10,6 +10,9 @@ from prefixcache.report.formats import count, decimal, milliseconds, percent, po
 from prefixcache.report.strings import Language, named, text
 
 MAX_ROWS = 200
+LATENCIES = ("ttfb_s", "ttft_s", "time_to_text_s", "tpot_s", "itl_s", "itl_max_s", "e2e_s")
+ALWAYS = ("ttft_s", "tpot_s", "e2e_s")
+"""Of the latencies those that are shown even where no request has them."""
 PERCENTILES = ("mean", "p50", "p90", "p95", "p99")
 
 
@@ -46,13 +49,14 @@ class Tables:
     def pass_name(self, name: str) -> str:
         return named("pass", name, self.language)
 
-    def _columns(self, *keys: str, texts: int) -> list[Column]:
+    def columns(self, *keys: str, texts: int) -> list[Column]:
         """Titled columns, the first ``texts`` of them not numeric; the pass comes first if there are several."""
         keys = ("pass", *keys) if self.several else keys
         texts += self.several
         return [Column(self.word(key), n >= texts) for n, key in enumerate(keys)]
 
-    def _led(self, pass_name: str, cells: list[str]) -> list[str]:
+    def led(self, pass_name: str, cells: list[str]) -> list[str]:
+        """A row with its pass in front if there are several."""
         return [self.pass_name(pass_name), *cells] if self.several else cells
 
     def passes(self) -> Table:
@@ -103,7 +107,7 @@ class Tables:
         return lines
 
     def groups(self) -> Table:
-        columns = self._columns(
+        columns = self.columns(
             "column.group",
             "column.requests",
             "column.failed",
@@ -118,7 +122,7 @@ class Tables:
         return self._capped(
             columns,
             self.report["groups"],
-            lambda row: self._led(
+            lambda row: self.led(
                 row["pass"],
                 [
                     row["group_id"],
@@ -135,7 +139,7 @@ class Tables:
         )
 
     def domains(self) -> Table:
-        columns = self._columns(
+        columns = self.columns(
             "column.domain",
             "column.requests",
             "column.failed",
@@ -151,7 +155,7 @@ class Tables:
         return self._capped(
             columns,
             self.report["domains"],
-            lambda row: self._led(
+            lambda row: self.led(
                 row["pass"],
                 [
                     str(row["domain"]),
@@ -165,7 +169,7 @@ class Tables:
         )
 
     def endpoints(self) -> Table:
-        columns = self._columns(
+        columns = self.columns(
             "column.endpoint",
             "column.engine",
             "column.requests",
@@ -181,7 +185,7 @@ class Tables:
         table = self._capped(
             columns,
             rows,
-            lambda row: self._led(
+            lambda row: self.led(
                 row["pass"],
                 [
                     row["endpoint"],
@@ -205,15 +209,23 @@ class Tables:
         ]
 
     def latencies(self) -> Table:
-        columns = self._columns("column.metric", "column.mean", texts=1)
+        columns = self.columns("column.metric", "column.mean", texts=1)
         columns += [Column(p.upper()) for p in PERCENTILES[1:]]
         rows = []
-        for metric in ("ttft_s", "tpot_s", "e2e_s"):
-            for figures in self.report["passes"]:
-                found = (figures["performance"] or {}).get(metric) or {}
-                cells = [milliseconds(found.get(p), self.missing) for p in PERCENTILES]
-                rows.append(self._led(figures["name"], [self.word(f"metric.{metric}"), *cells]))
+        for metric in LATENCIES:
+            each = [(p["name"], (p["performance"] or {}).get(metric) or {}) for p in self.report["passes"]]
+            if metric in ALWAYS or any(found.get("count") for _, found in each):
+                for name, found in each:
+                    rows.append(self.led(name, [self.word(f"metric.{metric}"), *self._spread(found)]))
+        for figures in self.report["passes"]:
+            rest = (figures["performance"] or {}).get("without_retried") or {}
+            for metric in ALWAYS if rest else ():
+                name = self.word("first_attempt", metric=self.word(f"metric.{metric}"))
+                rows.append(self.led(figures["name"], [name, *self._spread(rest[metric])]))
         return Table(columns, rows)
+
+    def _spread(self, found: dict[str, Any]) -> list[str]:
+        return [milliseconds(found.get(p), self.missing) for p in PERCENTILES]
 
     def throughput(self) -> Table:
         columns = [Column(self.word("column.metric"), False)]

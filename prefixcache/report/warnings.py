@@ -63,6 +63,10 @@ def _of_pass(run: RunDirectory, figures: dict[str, Any]) -> list[dict[str, Any]]
     if routes["mismatches"]:
         numbers = {"count": count(routes["mismatches"], ""), "known": count(routes["known"], "")}
         found.append(_own("route_mismatch", name, **numbers))
+    again = (figures["performance"] or {}).get("retries") or {}
+    if again.get("requests"):
+        numbers = {"count": count(again["requests"], ""), "warm": count(again["possibly_warm"], "")}
+        found.append(_own("requests_retried", name, **numbers))
     claims = {p.get("name"): p.get("expected_hit_tokens") for p in run.manifest.get("passes") or ()}
     claimed, summed = claims.get(name), figures["expected_hit_tokens"]
     if claimed is not None and claimed != summed:

@@ -125,6 +125,10 @@ VERDICT: dict[str, tuple[str, str]] = {
     # Why a figure is null
     "missing.no_target": ("the dataset has no target", "数据集未设目标命中率"),
     "missing.target_of_other_pass": ("the target is the other pass's", "目标属于另一轮次"),
+    "missing.part_of_the_dataset_sent": (
+        "only a part of the dataset was sent, the target is the whole's",
+        "仅发送了数据集的一部分，而目标属于整个数据集",
+    ),
     "missing.pass_not_measured": ("this pass was not measured to its end", "该轮次未完成测量"),
     "missing.counters_absent": ("the server does not publish these counters", "服务端未提供该计数器"),
     "missing.counters_unread_before": (
@@ -191,6 +195,11 @@ VERDICT: dict[str, tuple[str, str]] = {
         "{count} of {known} requests went elsewhere than planned",
         "{known} 条请求中 {count} 条的实际路由与计划不同",
     ),
+    "warn.requests_retried": (
+        "{count} requests were sent again after a failure; {warm} of them were answered then and may have hit "
+        "what their own first attempt left in the cache. Latencies are also given without them",
+        "{count} 条请求失败后被重试；其中 {warm} 条随后成功，可能命中其首次尝试留下的缓存。另给出不含这些请求的时延",
+    ),
     "warn.dataset_status": (
         "the dataset's own check ended with {status}: {reason}",
         "数据集校验结果为 {status}：{reason}",
@@ -210,6 +219,9 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.residue": ("Residue", "历史缓存残留"),
     "code.requests_failed": ("Requests failed", "请求失败"),
     "code.gate_broken": ("Gate broken", "门控被打破"),
+    "code.load_lag": ("Sent late", "客户端发送滞后"),
+    "code.load_gated": ("Load held back by gates", "负载受门控延迟"),
+    "code.load_slots": ("Load held back by max in flight", "负载受在途上限延迟"),
     "code.prompt_tokens": ("Prompt tokens", "Prompt Token 数不一致"),
     "code.counters": ("Counters", "计数器"),
     "code.counters_incomplete": ("Counters incomplete", "计数器不完整"),
@@ -239,6 +251,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.idle_ranks": ("Idle ranks", "空闲 DP"),
     "code.more_ranks": ("More ranks than planned", "DP 数多于计划"),
     "code.ratio_over_one": ("Ratio above 100 %", "命中率超过 100%"),
+    "code.requests_retried": ("Requests were retried", "存在重试请求"),
     "code.requests_differ": ("Requests differ", "请求命中不同"),
     "code.route_mismatch": ("Routes differ", "路由不同"),
     "code.dataset_status": ("Dataset check", "数据集校验"),

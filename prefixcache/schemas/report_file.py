@@ -37,7 +37,8 @@ def prefix_cache_report() -> Schema:
             "performance": mapping("open"),
             "residue": RESIDUE,
             "first_request_hit": "open?",
-        }
+        },
+        {"slo": nullable(obj({}, fields("num", "ttft_s tpot_s e2e_s")))},
     )
     return document(
         "prefix_cache_report", "report/prefix_cache_report.json", "Target, designed and measured hits.", body
@@ -65,11 +66,35 @@ def _pass() -> Schema:
             "client_cached_tokens": "nat?",
             "residue": RESIDUE,
             "verdict": verdict,
-        }
+        },
+        {"goodput": nullable(_goodput())},
     )
     return told(
         "A pass; further properties tell of its conduct (docs/artifacts.md). Open.",
         {**closed, "additionalProperties": True},
+    )
+
+
+def _goodput() -> Schema:
+    """How the requests of a pass held the thresholds (docs/measuring.md)."""
+    share = told("Share of all requests of the pass, failed ones included.", "ratio?")
+    threshold = obj(
+        {
+            "limit_s": told("The threshold; what equals it holds. Unit: seconds.", "num"),
+            "met": told("Requests that hold it. Unit: requests.", "nat"),
+            "attainment": share,
+            "unknown": told("Answered requests without the figure; they count as not met. Unit: requests.", "nat"),
+        }
+    )
+    return obj(
+        {
+            "slo": told("The thresholds as they are written on the command line.", "str"),
+            "requests": told("Requests with a record, failed ones included. Unit: requests.", "nat"),
+            "good_requests": told("Answered requests that hold all thresholds. Unit: requests.", "nat"),
+            "attainment": share,
+            "goodput": "num?",
+            "thresholds": told("Each threshold alone.", mapping(threshold)),
+        }
     )
 
 

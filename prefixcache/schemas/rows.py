@@ -94,6 +94,10 @@ def result_row() -> Schema:
                 **fields("nat?", "prompt_tokens completion_tokens cached_tokens expected_hit_len http_status"),
                 "status": one_of(*STATUSES),
                 "error": "str?",
+                **fields("num?", "scheduled_s first_text_s itl_max_s"),
+                **fields("nat", "chunks attempts"),
+                "retried": "str[]",
+                **fields("str?", "failure connection output_by"),
                 **fields("num?", "ttft_s tpot_s e2e_s"),
             }
         ),

@@ -9,6 +9,26 @@ CHAIN = nullable(obj({"longest": "nat", "permitted_mean_concurrency": "num?"}))
 RESIDUE = obj({"detected": "bool?", "evidence": {"type": "array", "items": {}}})
 
 
+SENDING = obj(
+    {
+        "planned": told("Requests of the dataset. Unit: requests.", "nat"),
+        "sent": told("Those of them that were sent or tried. Unit: requests.", "nat"),
+        "unsent": told(
+            "Requests kept back: by limit, by duration, by the end of the load's shape. Unit: requests.", mapping("nat")
+        ),
+    }
+)
+ORDER = obj(
+    {
+        "compared": told("Requests whose moment of sending is known. Unit: requests.", "nat"),
+        "as_planned": told("Whether none was overtaken by a later one of the plan; null: fewer than two.", "bool?"),
+        "inversions": told("Pairs that were sent the other way round. Unit: count.", "nat"),
+        "inversions_within_lanes": told("Those of one cache domain and prefix group. Unit: count.", "nat"),
+        "first": told("The first 20 overtaken requests, each with the last one that overtook it.", kind_of("open[]")),
+    }
+)
+
+
 def run() -> Schema:
     """run.json. Open are options, isolation, servers[], plan, kv_events, error and the passes' isolation."""
     entry = obj(
@@ -22,7 +42,11 @@ def run() -> Schema:
             "chain": CHAIN,
             "residue": RESIDUE,
             "isolation": "open?",
-        }
+        },
+        {
+            "sending": told("How many requests of how many were sent, and what kept the others back.", SENDING),
+            "order": told("The order sent beside the planned one.", ORDER),
+        },
     )
     body = obj(
         {
@@ -48,8 +72,7 @@ def run() -> Schema:
 
 def performance() -> dict[str, str | Schema]:
     """Figures of a set of requests (RFC 3.3.20); latencies of answered requests only."""
-    names = ("count", "mean", "min", "max", "p50", "p90", "p95", "p99")
-    spread = obj({name: "nat" if name == "count" else "num?" for name in names})
+    spread = _spread()
     return {
         **fields("nat", "requests ok failed"),
         "counts_by_status": mapping("nat"),
@@ -63,8 +86,57 @@ def performance() -> dict[str, str | Schema]:
     }
 
 
+def measured_closely() -> dict[str, str | Schema]:
+    """Figures that older versions did not write."""
+    retries = obj(
+        {
+            "requests": told("Requests that were sent more than once. Unit: requests.", "nat"),
+            "attempts": told("Times that requests were sent, all together. Unit: count.", "nat"),
+            "by_kind": told("Failed attempts that were followed by another, by what failed.", mapping("nat")),
+            "possibly_warm": told("Retried requests that were answered. Unit: requests.", "nat"),
+        }
+    )
+    first = obj(
+        {
+            "requests": told("Requests answered at the first attempt. Unit: requests.", "nat"),
+            **dict.fromkeys(("ttft_s", "tpot_s", "e2e_s"), _spread()),
+        }
+    )
+    return {
+        **dict.fromkeys(("ttfb_s", "time_to_text_s", "itl_max_s", "slot_wait_s"), nullable(_spread())),
+        "failures_by_kind": nullable(mapping("nat")),
+        "retries": nullable(retries),
+        "without_retried": nullable(first),
+    }
+
+
+def _spread() -> Schema:
+    names = ("count", "mean", "min", "max", "p50", "p90", "p95", "p99")
+    return obj({name: "nat" if name == "count" else "num?" for name in names})
+
+
+def load() -> Schema:
+    """How a pass was loaded beside how it was asked to be (docs/load.md)."""
+    return obj(
+        {
+            "shape": told("The load as it was written.", "str"),
+            "loop": told("closed: by free slots; open: by the clock.", one_of("closed", "open")),
+            "max_in_flight": told("Requests in flight at most; null: any number. Unit: requests.", "nat?"),
+            "duration_bound_s": told("Nothing was sent after it; null: no bound. Unit: seconds.", "num?"),
+            "asked_rate": told("Of the schedule of the requests sent; null: closed loop. Unit: requests/s.", "num?"),
+            "achieved_rate": told("Of their sending. Unit: requests/s.", "num?"),
+            "median_gap_s": told("Between two scheduled requests. Unit: seconds.", "num?"),
+            "delay_s": told("Sent minus scheduled. Unit: seconds.", _spread()),
+            "late_sends": told("Requests sent later than 1 ms by the client itself. Unit: requests.", "nat"),
+            "gate_waits": told("Requests held back longer than 1 ms by their gate. Unit: requests.", "nat"),
+            "slot_waits": told("Requests held back longer than 1 ms for a place in flight. Unit: requests.", "nat"),
+            "in_flight_peak": told("Requests between first byte and last token at once. Unit: requests.", "nat"),
+        }
+    )
+
+
 def performance_pass() -> Schema:
-    part = mapping(obj(performance()))
+    part = mapping(obj(performance(), measured_closely()))
     return obj(
         {
             "pass": "str",
@@ -72,7 +144,8 @@ def performance_pass() -> Schema:
             "chain": CHAIN,
             **dict.fromkeys(("by_endpoint", "by_group", "by_domain"), part),
             **fields("nat", "warmup_requests warmup_failed"),
-        }
+        },
+        {**measured_closely(), "load": told("How the pass was loaded beside how it was asked to be.", load())},
     )
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from prefixcache.engines.endpoint import Endpoint
-from prefixcache.engines.http import Timeouts, open_client
-from prefixcache.load.client import CompletionClient, Outcome
+from prefixcache.engines.http import Timeouts
+from prefixcache.load.client import CompletionClient
 from prefixcache.load.options import RunOptions
+from prefixcache.load.outcome import Outcome
 from prefixcache.load.prompts import Prompt
 from prefixcache.load.routes import Target
 from prefixcache.load.run import run_benchmark
+from prefixcache.load.wire.client import WireClient
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from tests.load.fake_server import FakeServer
@@ -27,8 +29,8 @@ PROMPT = Prompt("14 15 16 17 18 19 20 21", None, 3, MESSAGES)
 def talk(url: str, first: list[int]) -> Outcome:
     async def go() -> Outcome:
         timeouts = Timeouts(connect=1, idle=2, total=5)
-        async with open_client(timeouts) as http:
-            client = CompletionClient(http, "fake", "chat", timeouts)
+        async with WireClient(timeouts) as wire:
+            client = CompletionClient(wire, "fake", "chat")
             return await client.complete(PROMPT, Target(Endpoint(url)), lambda: first.append(1))
 
     return asyncio.run(go())

@@ -1,0 +1,1 @@
+"""Two runs or passes compared request by request: pairs, bootstrap intervals, what differs."""

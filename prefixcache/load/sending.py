@@ -1,0 +1,113 @@
+"""How requests are sent, apart from when: processes, interface, extra fields, retries, the engine's warm-up."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, Literal, get_args
+
+import orjson
+
+from prefixcache.errors import InputError
+from prefixcache.load.retries import Retries
+
+Api = Literal["openai", "generate"]
+STREAMS_A_PROCESS = 256
+"""Streams that one process carries without being late: see docs/benchmarks.md, the load generator's table."""
+MOST_PROCESSES = 64
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+# Set by the client itself, or they would break the message.
+OWN_HEADERS = frozenset(("host", "content-length", "transfer-encoding", "connection", "accept-encoding"))
+OWN_FIELDS = frozenset(("prompt", "messages", "input_ids", "text", "stream", "model"))
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Options of the sender.
+
+    Args:
+        processes: that carry requests; None: as many as the streams need, one up to 256 of them.
+        api: ``openai`` (completions, or chat for chat datasets) or ``generate`` (SGLang's own route).
+        headers: of every request, ``{name: value}``; values may be secret and are never shown.
+        extra_body: fields of every request's body; null takes one out that is sent otherwise.
+        retries: attempts after a failure. Retried requests are marked.
+        engine_warmup: prompts that have nothing in common with the dataset, sent before everything else, so that the
+            engine compiles and allocates before it is measured.
+
+    Raises:
+        InputError: a value that cannot be sent with.
+    """
+
+    processes: int | None = None
+    api: Api = "openai"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    retries: Retries = field(default_factory=Retries)
+    engine_warmup: int = 0
+
+    def __post_init__(self) -> None:
+        if self.processes is not None and not 1 <= self.processes <= MOST_PROCESSES:
+            raise _wrong("processes", f"{self.processes} is not 1 to {MOST_PROCESSES}", "Leave it out, or give fewer.")
+        if self.api not in get_args(Api):
+            raise _wrong("api", f"{self.api!r} is unknown", f"Choose one of {', '.join(get_args(Api))}.")
+        if self.engine_warmup < 0:
+            raise _wrong("engine_warmup", f"{self.engine_warmup} is below 0", "Give a number of prompts.")
+        for name, value in self.headers.items():
+            if not _NAME.fullmatch(name):
+                raise _wrong("header", "a name holds characters that no header can have", "Write NAME: VALUE.")
+            if name.lower() in OWN_HEADERS:
+                raise _wrong("header", f"{name} is set by the client itself", "Leave it out.")
+            if not (value.isascii() and value.isprintable()):
+                raise _wrong("header", f"the value of {name} holds characters that no header can carry", "Mend it.")
+        if own := sorted(OWN_FIELDS & self.extra_body.keys()):
+            raise _wrong("extra_body", f"{own[0]} is what the run itself sends", "Leave it out.")
+
+    def processes_for(self, streams: int | None) -> int:
+        """Processes for so many streams at once; None: not known before."""
+        if self.processes is not None:
+            return self.processes
+        return min(ceil((streams or 1) / STREAMS_A_PROCESS), os.cpu_count() or 1, MOST_PROCESSES)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no file and no line may show."""
+        return tuple(value for value in self.headers.values() if value)
+
+
+def parse_headers(lines: list[str] | tuple[str, ...]) -> dict[str, str]:
+    """``NAME: VALUE`` lines as a mapping.
+
+    Raises:
+        InputError: a line without a colon. It is not repeated: it may hold a key.
+    """
+    found: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise _wrong("header", "a line has no colon", "Write --header 'NAME: VALUE'.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def parse_extra_body(text: str | None) -> dict[str, Any]:
+    """A JSON object, as a text.
+
+    Raises:
+        InputError: it is none.
+    """
+    if text is None or not text.strip():
+        return {}
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _wrong("extra_body", f"it is not JSON ({error})", "Write an object, e.g. '{\"top_k\": 1}'.") from None
+    if not isinstance(found, dict):
+        raise _wrong("extra_body", "it is no JSON object", "Write an object, e.g. '{\"top_k\": 1}'.")
+    return found
+
+
+def _wrong(name: str, message: str, remedy: str) -> InputError:
+    return InputError(message, field=name, remedy=remedy, stage="run_benchmark")
