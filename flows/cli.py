@@ -17,6 +17,7 @@ from flows.commands.plan import plan
 from flows.commands.reorder import reorder
 from flows.commands.report import report
 from flows.commands.run import run
+from flows.commands.search import search
 from flows.commands.serve import serve
 from flows.commands.simulate import simulate
 from flows.commands.validate import validate
@@ -68,6 +69,7 @@ for command in (
     simulate,
     run,
     report,
+    search,
     compare,
     export,
     explain,

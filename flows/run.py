@@ -17,6 +17,8 @@ from flows.logs import log_to_prefect
 from flows.paths import dataset_folder, local_path
 from flows.results import value_of
 from flows.run_names import name_of_run
+from flows.secrets import secret, unveiled
+from flows.sending_options import sending_of
 from prefixcache.engines.http import IDLE_S, Connection, Timeouts
 from prefixcache.errors import PrefixCacheError
 from prefixcache.load.options import RunOptions
@@ -49,6 +51,17 @@ def run(
     kv_events: list[str] | None = None,
     kv_events_replay: list[str] | None = None,
     slo: str | None = None,
+    processes: int | None = None,
+    api: Literal["openai", "generate"] = "openai",
+    api_key: str | None = None,
+    header: list[str] | None = None,
+    extra_body: str | None = None,
+    retries: int = 0,
+    retry_wait: float = 0.5,
+    engine_warmup: int = 0,
+    connect_timeout: float | None = None,
+    first_byte_timeout: float | None = None,
+    total_timeout: float | None = None,
     timeout: float = IDLE_S,
     language: Literal["en", "zh"] = "en",
 ) -> Any:
@@ -78,6 +91,17 @@ def run(
         kv_events: Where the server publishes its KV events, tcp://HOST:PORT, one for each address.
         kv_events_replay: Where it repeats them, likewise.
         slo: Thresholds for goodput, e.g. ttft=0.5,tpot=50ms,e2e=3; any of the three.
+        processes: Processes that carry requests; default one for every 256 streams.
+        api: openai is completions, or chat for chat datasets; generate is SGLang's own route.
+        api_key: Name of the Prefect Secret block that holds the key; default the variable PREFIXCACHE_API_KEY.
+        header: NAME: VALUE lines for every request; a secret value is written secret:BLOCK, the name of its block.
+        extra_body: JSON object of fields for every request's body; null takes one out.
+        retries: Attempts after a temporary failure; retried requests are marked.
+        retry_wait: Seconds before the first of them, doubled each time.
+        engine_warmup: Prompts unlike the dataset's, sent first so that the engine is warm.
+        connect_timeout: Seconds to wait for a connection; default 10.
+        first_byte_timeout: Seconds to wait for an answer to begin; default as timeout.
+        total_timeout: Seconds that a whole request may take; default three times the timeout.
         timeout: Seconds to wait for the next byte of an answer; a whole request may take three times as long.
         language: Language of the HTML report.
     """
@@ -101,7 +125,19 @@ def run(
             overwrite=overwrite,
             without_prompts=without_prompts,
             slo=slo,
-            timeouts=Timeouts.of(timeout),
+            timeouts=Timeouts.of(timeout, connect_timeout, first_byte_timeout, total_timeout),
+            sending=sending_of(
+                {
+                    "processes": processes,
+                    "api": api,
+                    "header": unveiled(header or []),
+                    "extra_body": extra_body,
+                    "retries": retries,
+                    "retry_wait": retry_wait,
+                    "engine_warmup": engine_warmup,
+                }
+            ),
+            api_key=secret(api_key, "api_key") if api_key else None,
             kv_events=tuple(kv_events or ()),
             kv_events_replay=tuple(kv_events_replay or ()),
             connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),

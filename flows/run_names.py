@@ -49,6 +49,13 @@ def name_of_run(parameters: dict[str, Any]) -> str:
     return _on(_dataset_id(Path(parameters["dataset"])), hosts)
 
 
+@_or("search")
+def name_of_search(parameters: dict[str, Any]) -> str:
+    """``demo on 127.0.0.1:8000``, as the runs of its points are named."""
+    hosts = [host for url in parameters["url"] if (host := _host(url))]
+    return _on(_dataset_id(Path(parameters["dataset"])), hosts)
+
+
 @_or("report")
 def name_of_report(parameters: dict[str, Any]) -> str:
     """``demo on 127.0.0.1:8000``, as the run was named."""

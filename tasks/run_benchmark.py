@@ -41,6 +41,11 @@ def run_benchmark(dataset: Path, run_dir: Path, options: Any) -> Any:
         return Failed(message=str(error), data=error)
 
 
+def watcher() -> ProgressCallback | None:
+    """Who is told of benchmarks in this process at the moment."""
+    return _callback[-1] if _callback else None
+
+
 @contextmanager
 def watched(progress: ProgressCallback) -> Iterator[None]:
     """Tell ``progress`` of every step of the benchmarks that run in this process inside this block."""

@@ -14,6 +14,19 @@ from rich.table import Table
 
 from flows.console import emit_json, err, note, out, reporting_errors, warn
 from flows.options import AsJson, DatasetPlace, Language, NoPrefect, Slo, named_folder, named_place
+from flows.sending_options import (
+    Api,
+    ConnectTimeout,
+    EngineWarmup,
+    ExtraBody,
+    FirstByteTimeout,
+    Headers,
+    Processes,
+    Retries,
+    RetryWait,
+    TotalTimeout,
+    sending_of,
+)
 from prefixcache.errors import InputError
 from prefixcache.help.messages import finding_of, language_of, say
 
@@ -102,6 +115,16 @@ def run(
         typer.Option("--kv-events-replay", help="Where the server repeats events that were lost; likewise."),
     ] = None,
     slo: Slo = None,
+    processes: Processes = None,
+    api: Api = "openai",
+    header: Headers = None,
+    extra_body: ExtraBody = None,
+    retries: Retries = 0,
+    retry_wait: RetryWait = 0.5,
+    engine_warmup: EngineWarmup = 0,
+    connect_timeout: ConnectTimeout = None,
+    first_byte_timeout: FirstByteTimeout = None,
+    total_timeout: TotalTimeout = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
     prefill_tps: Annotated[
         float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
@@ -150,7 +173,21 @@ def run(
             slo=slo,
             kv_events=tuple(kv_events or ()),
             kv_events_replay=tuple(kv_events_replay or ()),
-            timeout=timeout,
+            timeouts={
+                "timeout": timeout,
+                "connect_timeout": connect_timeout,
+                "first_byte_timeout": first_byte_timeout,
+                "total_timeout": total_timeout,
+            },
+            sending={
+                "processes": processes,
+                "api": api,
+                "header": header,
+                "extra_body": extra_body,
+                "retries": retries,
+                "retry_wait": retry_wait,
+                "engine_warmup": engine_warmup,
+            },
             reach=reach,
             language=lang,
         )
@@ -181,22 +218,29 @@ def execute(
     metrics_urls: list[str],
     language: str,
     reach: dict[str, Any] | None = None,
-    timeout: float = 300.0,
+    timeouts: dict[str, Any] | None = None,
+    sending: dict[str, Any] | None = None,
     **choices: Any,
 ) -> dict[str, Any]:
     """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report.
 
-    ``reach``: ``insecure, ca_file, proxy``, how servers are reached.
+    ``reach``: ``insecure, ca_file, proxy``, how servers are reached. ``timeouts``, ``sending``: the command's options.
     """
     from prefixcache.engines.http import Connection, Timeouts
     from prefixcache.load.options import RunOptions
+    from prefixcache.load.sending import Sending
 
     connection = Connection(**(reach or {}))
-    deadlines = Timeouts.of(timeout)
+    timeouts = timeouts or {"timeout": 300.0}
     options = RunOptions(
-        urls=tuple(urls), metrics_urls=tuple(metrics_urls), connection=connection, timeouts=deadlines, **choices
+        urls=tuple(urls),
+        metrics_urls=tuple(metrics_urls),
+        connection=connection,
+        timeouts=Timeouts.of(*timeouts.values()),
+        sending=sending_of(sending) if sending else Sending(),
+        **choices,
     )
-    choices["timeout"] = timeout  # the flow makes its own deadlines of it
+    choices |= timeouts | (sending or {})  # the flow makes its own of them
     with run_progress(quiet=quiet) as progress:
         if no_prefect:
             from prefixcache.load.run import run_benchmark
@@ -235,10 +279,12 @@ def _as_flow(
     ready_prefect()
     from flows.results import value_of
     from flows.run import run as flow
+    from flows.secrets import veiled
     from tasks.run_benchmark import watched
 
     plain = {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in choices.items()}
     plain |= {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
+    plain |= {"header": veiled(plain["header"])} if plain.get("header") else {}
     ca_file, proxy = reach.get("ca_file"), reach.get("proxy")
     with watched(progress):
         report: dict[str, Any] = value_of(

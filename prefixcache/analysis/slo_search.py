@@ -157,6 +157,11 @@ def _result(curve: Curve) -> dict[str, Any]:
     }
 
 
+def bound(value: float) -> Decimal:
+    """A number as a user wrote it: 0.1 is one tenth."""
+    return Decimal(repr(value))
+
+
 def number(value: Decimal) -> int | float:
     """A load as JSON writes it: whole where it is."""
     return int(value) if value == value.to_integral_value() else float(value)

@@ -148,6 +148,17 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (rf"{_N} requests were sent with nothing before them to hit", "{0} 条请求发送时前序缓存尚未建立"),
     # How the pass was loaded
     (
+        rf"{_N} requests were sent more than once \({_N} attempts more\): each may have found its own prefix cached by "
+        r"the attempt before, and the counters hold all attempts",
+        "{0} 条请求被多次发送（共多发送 {1} 次）：每次重试可能命中其前一次发送写入的前缀，计数器包含所有发送",
+    ),
+    (
+        rf"the client's event loop stood still {_N} times, {_N} ms at most \({_N} ms of garbage collection at most\): "
+        r"moments within are late by as much",
+        "客户端事件循环停顿 {0} 次，最长 {1} ms（其中垃圾回收最长 {2} ms）：期间的时间戳最多偏晚同样时长",
+    ),
+    (rf"{_N} of {_N} prompts of the engine's warm-up failed", "引擎预热的 {1} 条请求中 {0} 条失败"),
+    (
         rf"requests were sent late by the client itself: {_N} ms at the 99th percentile, {_N} ms at most, {_N} of {_N} "
         r"by more than 1 ms",
         "客户端自身发送滞后：P99 为 {0} ms，最大 {1} ms，{3} 条请求中 {2} 条超过 1 ms",
@@ -161,6 +172,23 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         rf"{_N} of {_N} requests waited for one of {_N} places in flight, {_N} s in all; of {_N} requests/s asked for "
         rf"{_N} left",
         "{1} 条请求中 {0} 条等待在途名额（共 {2} 个），共 {3} 秒；要求每秒 {4} 条，实际每秒 {5} 条",
+    ),
+    # Points of an SLO search
+    (
+        rf"concurrency {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second",
+        "并发 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条",
+    ),
+    (
+        rf"concurrency {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second, finished before",
+        "并发 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条，沿用已有结果",
+    ),
+    (
+        rf"rate {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second",
+        "速率 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条",
+    ),
+    (
+        rf"rate {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second, finished before",
+        "速率 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条，沿用已有结果",
     ),
     # Counters
     (

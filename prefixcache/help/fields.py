@@ -47,7 +47,7 @@ _FILES = {
     "runtime/performance_metrics.json passes[]": (
         "requests ok failed success_rate timeout_rate duration_s ttft_s tpot_s e2e_s request_throughput "
         "input_token_throughput output_token_throughput qps_sent gate_wait_s lag_s gate_broken chain ttfb_s "
-        "time_to_text_s itl_max_s slot_wait_s failures_by_kind retries without_retried"
+        "time_to_text_s itl_max_s slot_wait_s failures_by_kind retries without_retried load"
     ),
     "runtime/prefix_cache_metrics.json passes[]": (
         f"{_COUNTED} queries hits prompt_token_check kv_usage residue route_confirmed"
@@ -56,6 +56,7 @@ _FILES = {
         "schema_version prefixcache_version status error started_at finished_at dataset_id execution_mode options "
         "servers requests failed_requests passes plan warnings"
     ),
+    "runtime/run.json passes[]": "sending order",
     "report/prefix_cache_report.json": (
         "schema_version target_hit_ratio designed_hit_ratio actual_hit_rate expected_hit_tokens measured_hit_tokens "
         "measured_query_tokens construction_deviation runtime_deviation validation_status run_status verdict "

@@ -172,6 +172,21 @@ WARNINGS: dict[str, Words] = {
     "gate_broken": Words(
         "Requests were sent with nothing before them to hit.", "部分请求发送时前序缓存尚未建立。", rfc="4.3"
     ),
+    "retried": Words(
+        "Requests were sent more than once; each may have hit its own prefix.",
+        "有请求被重试；重试的请求可能命中其自身前一次发送写入的缓存。",
+        rfc="3.4.4",
+    ),
+    "sender_stalled": Words(
+        "The event loop of a sender process stood still, so that moments within are late.",
+        "发送进程的事件循环出现停顿，期间的时间戳相应偏晚。",
+        rfc="3.4.4",
+    ),
+    "engine_warmup_failed": Words(
+        "Prompts that were to warm the engine failed.",
+        "用于引擎预热的请求失败。",
+        rfc="3.4.4",
+    ),
     "load_lag": Words(
         "The client itself sent requests later than it could, by more than the load bears.",
         "客户端自身发送滞后，且已影响负载。",

@@ -90,11 +90,10 @@ COMPARE: dict[str, tuple[str, str]] = {
         "上限 {best} 仍满足要求（达标率 {share}）：极限高于 --high",
     ),
     "search.below_low": ("even {low} misses it: the limit lies below --low", "下限 {low} 已不满足要求：极限低于 --low"),
-    "search.point": (
-        "{over} {value}: {share} of the requests good, goodput {goodput} requests/s",
-        "{over} {value}：达标率 {share}，Goodput {goodput} 条/秒",
+    "search.from_before": (
+        "{count} of {points} points were finished before and not run again",
+        "{points} 个负载点中有 {count} 个沿用已有结果，未重新运行",
     ),
-    "search.from_before": (" (measured before)", "（沿用已有结果）"),
     "search.page": ("curve: {path}", "曲线：{path}"),
     "search.goal": ("wanted", "要求"),
     "search.all": ("all thresholds", "全部阈值"),

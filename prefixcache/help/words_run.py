@@ -77,6 +77,21 @@ RUN: dict[str, Words] = {
         rfc="4.6",
     ),
     "conduct": Words("How the run went: order, gates, routes.", "运行过程：顺序、门控与路由。", rfc="3.3.22"),
+    "load": Words(
+        "How the pass was loaded beside how it was asked to be: rates, delays, requests in flight.",
+        "该轮次的实际负载与要求的负载：速率、延迟与在途请求。",
+        rfc="3.1.5",
+    ),
+    "sending": Words(
+        "How many requests of how many were sent, and which bound of the load kept the others back.",
+        "共有多少请求、实际发送多少，其余因何种界限未发送。",
+        rfc="3.4.4",
+    ),
+    "order": Words(
+        "The order sent beside the planned one, from the moments of sending.",
+        "由发送时刻得到的实际发送顺序与计划顺序的对照。",
+        rfc="3.3.9",
+    ),
     # Results
     "pass": Words("Measured pass: cold, hot or replay.", "测量轮次：cold、hot 或 replay。", rfc="3.3.20"),
     "phase": Words("warmup or measured.", "warmup（预热）或 measured（正式测量）。", rfc="3.3.3"),

@@ -51,7 +51,7 @@ class RunOptions:
         quiesce_timeout: how long to wait, in seconds, for the server to fall idle.
         assumed_prefill_tps, assumed_decode_tps: rates in tokens per second for the estimate of a dry run.
 
-    The API key comes from the environment variable ``PREFIXCACHE_API_KEY`` only and is not an option.
+    ``api_key`` is never written; without one that of the environment variable ``PREFIXCACHE_API_KEY`` is used.
 
     Raises:
         InputError: a value that cannot be run with.
@@ -78,6 +78,7 @@ class RunOptions:
     kv_events: tuple[str, ...] = ()
     kv_events_replay: tuple[str, ...] = ()
     sending: Sending = field(default_factory=Sending)
+    api_key: str | None = field(default=None, repr=False)
     poll_interval: float = 1.0
     quiesce_timeout: float = 60.0
     assumed_prefill_tps: float | None = None

@@ -33,6 +33,7 @@ from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.residue import Residue
 from prefixcache.load.routes import Router
 from prefixcache.load.sender import Sender
+from prefixcache.load.sender_troubles import warn_of_sending
 from prefixcache.load.store import RunStore
 from prefixcache.load.troubles import warn_of_pass
 from prefixcache.load.waiting import InFlight
@@ -172,6 +173,7 @@ class PassRunner:
         load = load_figures(bench.pace, self.records)
         load |= {"processes": bench.carrier.processes, "sender": health.to_json()}
         warn_of_load(bench, self.name, load, self.records)
+        warn_of_sending(bench, self.name, self.records, health)
         chain = {"longest": self.links.longest, "permitted_mean_concurrency": self.links.mean_concurrency}
         planned, within = bench.dataset.planned_requests, len(bench.dataset.requests)
         sending = sending_figures(planned, len(sent), self.unsent, within)

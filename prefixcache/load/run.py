@@ -104,7 +104,7 @@ def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
 async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, Any]:
     """The preflight's verdict as data: a dry run tells it and goes on."""
     endpoints = [parse_endpoint(url) for url in options.urls]
-    api_key = _api_key()
+    api_key = _api_key(options)
     timeouts = replace(options.timeouts, connect=2.0, idle=20.0)
     secrets = _secrets(options, api_key)
     try:
@@ -139,7 +139,7 @@ class _Run:
     async def go(self) -> RunSummary:
         options = self.options
         endpoints = [parse_endpoint(url) for url in options.urls]
-        api_key = _api_key()
+        api_key = _api_key(options)
         secrets = _secrets(options, api_key)
         send = send_form(self.dataset, options.send)
         check_free(self.run_dir)
@@ -209,10 +209,9 @@ class _Run:
         sends = bench.carrier.client(bench.client)
         files.engine_warmup = await warm_engine(count, bench.concurrency, self.dataset, sends, bench.router)
         if files.engine_warmup["failed"]:
-            kinds = ", ".join(f"{kind} {number}" for kind, number in files.engine_warmup["failures"].items())
             bench.warn(
                 "engine_warmup_failed",
-                f"{files.engine_warmup['failed']:,} of {count:,} prompts of the engine's warm-up failed ({kinds})",
+                f"{files.engine_warmup['failed']:,} of {count:,} prompts of the engine's warm-up failed",
             )
 
     async def _preflight(
@@ -369,15 +368,15 @@ async def _stated_rates(options: RunOptions) -> Rates | None:
     timeouts = replace(options.timeouts, connect=2.0, idle=5.0)
     try:
         async with open_client(timeouts, options.connection) as http:
-            headers = endpoint.headers(_api_key())
+            headers = endpoint.headers(_api_key(options))
             info = (await http.get(endpoint.url("/server_info"), headers=headers)).json()
         return Rates(float(info["prefill_tps"]), float(info["decode_tps"]), f"stated by {endpoint.base}")
     except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _api_key() -> str | None:
-    key = os.environ.get(API_KEY_VARIABLE, "").strip()
+def _api_key(options: RunOptions) -> str | None:
+    key = (options.api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
     if not (key.isascii() and key.isprintable()):
         raise InputError(
             "it holds characters that no HTTP header can carry",

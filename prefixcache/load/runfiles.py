@@ -191,8 +191,15 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
         "timeouts_s": {
             "connect": options.timeouts.connect,
             "idle": options.timeouts.idle,
+            "first_byte": options.timeouts.first_byte,
             "total": options.timeouts.total,
         },
+        "processes": bench.carrier.processes if bench else options.sending.processes,
+        "api": options.sending.api,
+        "headers": sorted(options.sending.headers),
+        "extra_body": sorted(options.sending.extra_body),
+        "retries": options.sending.retries.most,
+        "engine_warmup": options.sending.engine_warmup,
         "poll_interval_s": options.poll_interval,
         "sampling": {"temperature": 0, "ignore_eos": True, "min_tokens": "max_tokens"},
     }

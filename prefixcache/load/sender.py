@@ -20,7 +20,8 @@ from prefixcache.load.shapes.rates import Floats
 from prefixcache.load.waiting import InFlight
 
 AHEAD_S = 0.05
-"""An open loop takes up a request so long before it is due: its prompt is read and its body made by then."""
+"""An open loop takes up a request so long before it is due: by then its prompt is read, its body made and its
+connection open. Requests due at once so leave in send order, although some need new connections."""
 APART_S = 2e-5
 """Requests due at the same moment are sent so far apart at least, so that they leave in send order."""
 
@@ -50,7 +51,7 @@ class Sender:
     async def send(self, requests: Sequence[Planned], phase: Phase, gates: Gates, start: int = 0) -> dict[int, Unsent]:
         """Send all from number ``start`` on; returns when the last one has ended.
 
-        The clock of the load begins now, after the requests before ``start``.
+        The clock of the load begins now (an open loop's 50 ms later), after the requests before ``start``.
 
         Returns:
             The numbers of requests that a bound kept from being sent, and which bound.
@@ -58,7 +59,9 @@ class Sender:
         Raises:
             Whatever ``on_record`` raises, after the requests in flight were cancelled and recorded.
         """
-        origin = self.pace.origin(start, time.perf_counter())
+        # By the clock, the first ones too are to be ready when they are due.
+        now = time.perf_counter() + (0.0 if self.pace.offsets is None else AHEAD_S)
+        origin = self.pace.origin(start, now)
         sending = _Sending(self, requests, phase, gates, start, origin)
         try:
             await sending.run()

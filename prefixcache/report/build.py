@@ -156,7 +156,8 @@ def _prompts_stored(run: RunDirectory) -> str:
 
 def _server(run: RunDirectory) -> dict[str, Any]:
     options = run.run.get("options") or {}
-    shown = ("model", "concurrency", "load", "max_in_flight", "duration_s", "limit", "gating", "send", "allow_residue", "timeouts_s", "poll_interval_s", "sampling")
+    load = ("concurrency", "load", "max_in_flight", "duration_s", "limit", "gating")
+    shown = ("model", *load, "send", "allow_residue", "timeouts_s", "poll_interval_s", "sampling")
     return {
         "endpoints": run.run.get("servers") or [],
         "options": {name: options.get(name) for name in shown},

@@ -29,6 +29,7 @@ def _conduct_of(tables: Tables, figures: dict[str, Any]) -> dict[str, str]:
     order, routes, check = figures["order"], figures["routes"], figures["prompt_token_check"] or {}
     chain, first = figures["chain"] or {}, figures["first_request_hit"]
     rows = {"sent": numbers(requests["planned"], requests["ok"], requests["failed"], requests["not_sent"])}
+    rows |= _load(figures.get("sending") or {}, (figures["performance"] or {}).get("load") or {}, none)
     if figures["warmup"]["requests"]:
         rows["warmup"] = numbers(figures["warmup"]["requests"], figures["warmup"]["failed"])
     rows |= {
@@ -50,6 +51,18 @@ def _conduct_of(tables: Tables, figures: dict[str, Any]) -> dict[str, str]:
         rows["residue"] = tables.answer(figures["residue"]["detected"])
     answers = list(dict.fromkeys(str(reset.get("answer")) for reset in figures["reset"]))
     rows["reset"] = ", ".join(named("reset", answer, tables.language) for answer in answers) or none
+    return rows
+
+
+def _load(sending: dict[str, Any], load: dict[str, Any], none: str) -> dict[str, str]:
+    """What a bound of the load kept back, and the rates of an open loop."""
+    rows = {}
+    kept = sending.get("unsent") or {}
+    if any(kept.values()):
+        why = " / ".join(count(kept.get(name), none) for name in ("limit", "duration", "load"))
+        rows["kept_back"] = f"{count(sending['sent'], none)} / {count(sending['planned'], none)} ({why})"
+    if load.get("loop") == "open":
+        rows["rate"] = f"{decimal(load['asked_rate'], none)} / {decimal(load['achieved_rate'], none)}"
     return rows
 
 
@@ -96,6 +109,7 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
         "generator": joined(dataset["generator_version"], dataset["package_version"]),
         "runner": joined(server["prefixcache_version"]),
         "concurrency": joined(count(options["concurrency"], none), options["gating"], options["send"]),
+        "load": joined(*(options.get(name) for name in ("load", "max_in_flight", "duration_s", "limit"))),
         "sampling": _sampling(options["sampling"] or {}, tables) or none,
         "prompts": tables.word(f"stored.{dataset['prompts_stored']}"),
         "times": joined(server["started_at"], server["finished_at"]),

@@ -175,6 +175,11 @@ PAGE: dict[str, tuple[str, str]] = {
     ),
     # Conduct
     "conduct.sent": ("Requests planned / answered / failed / not sent", "请求 计划 / 成功 / 失败 / 未发送"),
+    "conduct.kept_back": (
+        "Sent / of the dataset (kept back by limit / duration / end of the load)",
+        "已发送 / 数据集请求数（因条数上限 / 持续时间 / 负载结束未发送）",
+    ),
+    "conduct.rate": ("Requests/s asked for / sent", "请求/秒 要求 / 实际"),
     "conduct.warmup": ("Warmup prompts sent / failed", "Warmup 请求 发送 / 失败"),
     "conduct.inversions": (
         "Pairs sent in another order than planned / of these within a lane",
@@ -223,6 +228,10 @@ PAGE: dict[str, tuple[str, str]] = {
     "repro.server": ("Server", "推理服务"),
     "repro.cache": ("Server's block size / blocks / KV tokens", "服务端 Block Size / Block 数 / KV Token"),
     "repro.concurrency": ("Concurrency / gating / sent as", "并发 / 门控 / 发送形式"),
+    "repro.load": (
+        "Load / in flight at most / duration in s / limit",
+        "负载 / 在途上限 / 持续秒数 / 条数上限",
+    ),
     "repro.sampling": ("Sampling", "采样参数"),
     "sampling.ignore_eos": ("end of text ignored (ignore_eos)", "忽略结束符（ignore_eos）"),
     "sampling.min_tokens": (

@@ -30,7 +30,7 @@ ORDER = obj(
 
 
 def run() -> Schema:
-    """run.json. Open are options, isolation, servers[], plan, kv_events, error and the passes' isolation."""
+    """run.json. Open are options, isolation, servers[], plan, kv_events, engine_warmup, error and the passes' isolation."""
     entry = obj(
         {
             "name": "str",
@@ -65,7 +65,8 @@ def run() -> Schema:
             "plan": "open?",
             "kv_events": "open?",
             "warnings": many(_warning()),
-        }
+        },
+        {"engine_warmup": told("Prompts sent to warm the engine, before all passes; null: none.", "open?")},
     )
     return document("run", "runtime/run.json", "A run: how it was made and how it ended.", body)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -151,7 +152,7 @@ def test_gates_hold_an_open_loop_back_and_it_is_said(slow: EngineProcess, tmp_pa
     assert figures["measured_hit_tokens"] == figures["expected_hit_tokens"] > 0
     assert "load_gated" in codes(summary)
     sent = measured(tmp_path / "run")
-    for earlier, later in zip(sent[1:], sent[2:], strict=False):
+    for earlier, later in itertools.pairwise(sent[1:]):
         assert later["sent_s"] >= earlier["last_token_s"]
         opened = later["scheduled_s"] + later["gate_wait_s"]
         assert later["gate_wait_s"] > 0

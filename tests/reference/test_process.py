@@ -100,3 +100,22 @@ def test_a_taken_port_is_the_worlds_fault(toy: str, capsys: pytest.CaptureFixtur
 def test_small_writes_are_not_held_back() -> None:
     with _bound("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP  # what asyncio looks at before it sets TCP_NODELAY
+
+
+def test_a_fault_plan_goes_with_it(toy: str, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("- requests: 2\n  status: 503\n")
+    with EngineProcess(EngineOptions(toy, faults=str(plan))) as engine:
+        child = engine._child
+        assert child is not None
+        body = {"prompt": [11, 12, 13], "max_tokens": 1}
+        found = [httpx.post(f"{engine.url}/v1/completions", json=body).status_code for _ in range(3)]
+        assert found == [200, 503, 200]
+    assert child.returncode == 0
+
+
+def test_a_fault_plan_with_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("- requests: 2\n  statu: 503\n")
+    assert main(["--faults", str(plan)]) == 2
+    assert capsys.readouterr().err == "error: [stage fault plan] rules[0].statu: unknown key. Remedy: write `status`.\n"

@@ -35,44 +35,42 @@ Form = Callable[[Mapping[str, Any]], Delta]
 
 def completions_delta(event: Mapping[str, Any]) -> Delta:
     """An event of ``/v1/completions``. A choice counts as a token even without text: half a character has none."""
-    choice, delta = _choice(event)
+    usage, choice, misfit = _parts(event)
     if choice is None:
-        return delta
+        return Delta(usage=usage, misfit=misfit)
     text = choice.get("text")
-    return delta._replace(
-        token=not (delta.finished and text is None), text=text if isinstance(text, str) else "", finished=delta.finished
-    )
+    finished = bool(choice.get("finish_reason"))
+    return Delta(text is not None or not finished, text if isinstance(text, str) else "", finished, usage)
 
 
 def chat_delta(event: Mapping[str, Any]) -> Delta:
     """An event of ``/v1/chat/completions``. The opening chunk that only says who speaks may come long before a token,
     and the closing one may hold nothing but the reason."""
-    choice, delta = _choice(event)
+    usage, choice, misfit = _parts(event)
     if choice is None:
-        return delta
+        return Delta(usage=usage, misfit=misfit)
+    finished = bool(choice.get("finish_reason"))
     said = choice.get("delta")
-    if not isinstance(said, Mapping):
-        return delta if delta.finished else delta._replace(misfit=f"{MISFIT}: `delta` is no object")
+    if not isinstance(said, dict):
+        return Delta(finished=finished, usage=usage, misfit=None if finished else f"{MISFIT}: `delta` is no object")
     content = said.get("content")
-    unseen = any(said.get(name) for name in UNSEEN)
-    if content or unseen:
-        token = True
-    elif "role" in said:
-        token = False
-    else:  # an empty content is half a character; no content at all is no token
-        token = content is not None
-    return delta._replace(token=token, text=content if isinstance(content, str) else "")
+    # An empty content is half a character, unless the chunk opens the answer; none at all is no token.
+    unspoken = content is not None and "role" not in said
+    token = bool(content) or unspoken or any(said.get(name) for name in UNSEEN)
+    return Delta(token, content if isinstance(content, str) else "", finished, usage)
 
 
-def _choice(event: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Delta]:
+def _parts(event: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None, str | None]:
+    """Usage, first choice, and what is wrong with the choices."""
     usage = event.get("usage")
-    delta = Delta(usage=usage if isinstance(usage, Mapping) else None)
+    if not isinstance(usage, dict):
+        usage = None
     choices = event.get("choices")
     if not choices:
-        return None, delta
-    if not isinstance(choices, list) or not isinstance(choices[0], Mapping):
-        return None, delta._replace(misfit=f"{MISFIT}: `choices` is no list of objects")
-    return choices[0], delta._replace(finished=bool(choices[0].get("finish_reason")))
+        return usage, None, None
+    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+        return usage, None, f"{MISFIT}: `choices` is no list of objects"
+    return usage, choices[0], None
 
 
 class Generated:

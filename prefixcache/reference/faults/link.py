@@ -89,7 +89,8 @@ class Link:
         self.busy = False
         self._writer = writer
         # Nothing waits in this process: when a write returns, the kernel has it, and a reset takes nothing back.
-        writer.transport.set_write_buffer_limits(high=0)
+        # TLS holds writers up from `high` bytes on, not above it: with 0 it would do so for ever.
+        writer.transport.set_write_buffer_limits(high=1 if writer.get_extra_info("ssl_object") else 0)
 
     async def read(self) -> Request | None:
         """The next request; None where the client has ended the connection.

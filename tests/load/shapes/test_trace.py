@@ -21,7 +21,7 @@ SECONDS = [0.0, 0.0, 2.0, 3.5]
 def offsets(text: str, count: int = 10) -> list[float]:
     shape = parse_load(text)
     assert isinstance(shape, Replayed)
-    return arrival_offsets(shape, count).tolist()
+    return list(arrival_offsets(shape, count).tolist())
 
 
 def test_mooncake_lines(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_tables(tmp_path: Path, ending: str) -> None:
     frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
     assert offsets(f"trace:{path}") == SECONDS
     assert offsets(f"trace:{path},column=TIMESTAMP") == SECONDS
-    with pytest.raises(InputError, match="no column 'at'.*timestamp"):
+    with pytest.raises(InputError, match=r"no column 'at'.*timestamp"):
         offsets(f"trace:{path},column=at")
     with pytest.raises(InputError, match="has no number as 'name'"):
         offsets(f"trace:{path},column=name")

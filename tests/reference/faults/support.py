@@ -115,12 +115,13 @@ class Raw:
         data = b"" if body is None else json.dumps(body).encode()
         method = "GET" if body is None else "POST"
         head = f"{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{headers}"
-        self.socket.sendall(f"{head}content-length: {len(data)}\r\n\r\n".encode() + data)
-        return self.read(seconds)
-
-    def read(self, seconds: float = WAIT_S) -> Answer:
-        answer = Answer()
         begun = time.perf_counter()
+        self.socket.sendall(f"{head}content-length: {len(data)}\r\n\r\n".encode() + data)
+        return self.read(seconds, begun)
+
+    def read(self, seconds: float = WAIT_S, begun: float | None = None) -> Answer:
+        answer = Answer()
+        begun = time.perf_counter() if begun is None else begun
         while True:
             left = begun + seconds - time.perf_counter()
             if left <= 0:
