@@ -14,6 +14,7 @@ import orjson
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from flows.signals import signal_of
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError, of_system
@@ -119,28 +120,30 @@ def reporting_errors(*, as_json: bool = False, again: str = "again.afresh") -> I
 
 
 REFRESH_PER_SECOND = 2
+WIDE = 100
+"""Columns from which there is room for a bar beside the figures."""
 
 
 @contextmanager
-def stage_progress(*, quiet: bool) -> Iterator[Observer]:
-    """A live list of stages on stderr; silent where stderr is no terminal or ``quiet``."""
+def stage_progress(*, quiet: bool, console: Console = err) -> Iterator[Observer]:
+    """A live list of stages on stderr, whole in 80 columns; silent where stderr is no terminal or ``quiet``."""
     columns = (
         SpinnerColumn(finished_text="[green]✓[/]"),
-        TextColumn("{task.description:<18}"),
-        BarColumn(bar_width=24),
+        TextColumn("{task.description:<16}"),
+        *((BarColumn(bar_width=min(24, console.width - WIDE + 12)),) if console.width >= WIDE else ()),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("[dim]{task.fields[told]}[/]"),
+        TextColumn("[dim]{task.fields[told]}[/]", table_column=Column(no_wrap=True, overflow="ellipsis")),
     )
     # Drawing takes 4 ms: ten times a second, as by default, it would be 4 % of a generation.
     with Progress(
-        *columns, console=err, disable=quiet or not err.is_terminal, refresh_per_second=REFRESH_PER_SECOND
+        *columns, console=console, disable=quiet or not console.is_terminal, refresh_per_second=REFRESH_PER_SECOND
     ) as progress:
         rows: dict[str, Any] = {}
 
         def observe(state: StageProgress) -> None:
             if state.stage not in rows:
                 rows[state.stage] = progress.add_task(state.stage, total=state.total, told="")
-            progress.update(rows[state.stage], completed=state.done, total=state.total, told=state.text)
+            progress.update(rows[state.stage], completed=state.done, total=state.total, told=state.rates)
 
         yield observe

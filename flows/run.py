@@ -59,6 +59,7 @@ def run(
     retries: int = 0,
     retry_wait: float = 0.5,
     engine_warmup: int = 0,
+    rank_field: str | None = None,
     connect_timeout: float | None = None,
     first_byte_timeout: float | None = None,
     total_timeout: float | None = None,
@@ -99,6 +100,7 @@ def run(
         retries: Attempts after a temporary failure; retried requests are marked.
         retry_wait: Seconds before the first of them, doubled each time.
         engine_warmup: Prompts unlike the dataset's, sent first so that the engine is warm.
+        rank_field: Field of the body that pins a DP rank, where the server takes no header for it.
         connect_timeout: Seconds to wait for a connection; default 10.
         first_byte_timeout: Seconds to wait for an answer to begin; default as timeout.
         total_timeout: Seconds that a whole request may take; default three times the timeout.
@@ -135,6 +137,7 @@ def run(
                     "retries": retries,
                     "retry_wait": retry_wait,
                     "engine_warmup": engine_warmup,
+                    "rank_field": rank_field,
                 }
             ),
             api_key=secret(api_key, "api_key") if api_key else None,

@@ -31,6 +31,10 @@ EngineWarmup = Annotated[
     int,
     typer.Option("--engine-warmup", min=0, help="Prompts unlike the dataset's, sent first so that the engine is warm."),
 ]
+RankField = Annotated[
+    str | None,
+    typer.Option("--rank-field", help="Field of the body that pins a DP rank, where a header will not do."),
+]
 ConnectTimeout = Annotated[
     float | None, typer.Option("--connect-timeout", help="Seconds to wait for a connection; default 10.")
 ]
@@ -45,7 +49,7 @@ TotalTimeout = Annotated[
 
 def sending_of(values: dict[str, Any]) -> Any:
     """The sender's options from a command's or a flow's: ``processes, api, header, extra_body, retries, retry_wait,
-    engine_warmup``."""
+    engine_warmup, rank_field``."""
     from prefixcache.load.retries import Retries as Plan
     from prefixcache.load.sending import Sending, parse_extra_body, parse_headers
 
@@ -56,4 +60,5 @@ def sending_of(values: dict[str, Any]) -> Any:
         extra_body=parse_extra_body(values["extra_body"]),
         retries=Plan(values["retries"], values["retry_wait"]),
         engine_warmup=values["engine_warmup"],
+        rank_field=values["rank_field"],
     )

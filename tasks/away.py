@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from prefixcache.artifact import Artifact
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError
 from prefixcache.stages.away import run_away
 from prefixcache.stages.job import Job
+from prefixcache.stages.pool import worker_killed
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.store import Store, artifacts_in
 from prefixcache.version import GENERATOR_VERSION
@@ -25,6 +27,8 @@ WORKERS_SECONDS = 60.0
 """How long a cluster may have no worker: without one, calls would wait for ever."""
 
 NO_WORKER = "look at the workers' logs; each needs this version of prefixcache and enough memory."
+KILLED = {"BrokenExecutor", "KilledWorker", "WorkerCrashedError", "OutOfMemoryError", "NodeDiedError"}
+"""What process pools, Dask and Ray raise for a call whose process is gone."""
 NO_API = "set PREFECT_API_URL to a Prefect server that this machine and all workers reach; see docs/scaling.md."
 
 
@@ -66,7 +70,10 @@ class Away:
         if self.store is not None:
             self.store.push(artifacts_in(inputs))
         runner, task = self._started(), self._task(stage)
-        calls = [runner.submit(task, {"root": root, "job": job, "inputs": values}) for values in inputs]
+        try:
+            calls = [runner.submit(task, {"root": root, "job": job, "inputs": values}) for values in inputs]
+        except BrokenExecutor as error:
+            raise worker_killed(self.engine.name) from error
         for number, call in enumerate(calls):
             artifact = self._result(stage, call)
             if self.store is not None:
@@ -108,6 +115,8 @@ class Away:
         try:
             value = call.result(raise_on_failure=False)
         except Exception as error:  # not the stage's own, which comes as a value: a worker is gone or lacks a package
+            if _is_killed(error):
+                raise worker_killed(self.engine.name) from error
             raise EnvironmentFailure(
                 f"the workers of {self.engine.name} could not run it: {_first_line(error)}",
                 field="runner",
@@ -117,8 +126,13 @@ class Away:
         if isinstance(value, Artifact):
             return value
         if isinstance(value, BaseException):
-            raise value
+            raise worker_killed(self.engine.name) if _is_killed(value) else value
         raise RuntimeError(f"stage {stage.name} gave a {type(value).__name__} on a worker")
+
+
+def _is_killed(error: BaseException) -> bool:
+    """By name, since neither Dask nor Ray need be installed. Both first try the call again on another worker."""
+    return any(kind.__name__ in KILLED for kind in type(error).__mro__)
 
 
 def _first_line(error: BaseException) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prefixcache.artifact import Artifact
+from prefixcache.stages.made import run_noted
 from prefixcache.stages.pool import shared_pool
 from prefixcache.stages.stage import Stage
 
@@ -18,7 +19,7 @@ def in_pool(stage: Stage) -> Callable[..., Artifact]:
     """The stage's function, run by a worker of the pool that is shared at that moment."""
 
     def run(*arguments: Any) -> Artifact:
-        artifact: Artifact = shared_pool().run(stage.run, *arguments)
+        artifact: Artifact = shared_pool().run(run_noted, stage, *arguments)
         return artifact
 
     return run

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from prefect.results import get_result_store
 from prefixcache.artifact import Artifact
 from prefixcache.errors import PrefixCacheError
 from prefixcache.stages.job import Job
+from prefixcache.stages.made import note, noted
 from prefixcache.stages.pool import sharing
 from prefixcache.stages.progress import Meter
 from prefixcache.stages.stage import Stage
@@ -99,14 +102,16 @@ class AsTasks:
             artifact if artifact and quiet else _fresh_unless(artifact is not None, task).submit(root, job, values)
             for artifact, values in zip(known, inputs, strict=True)
         ]
-        made = []
-        for found in pending:
-            if isinstance(found, Artifact):
-                made.append(found)
-            else:
-                found.wait()
-                made.append(_result(found.state))
-            meter.finished(made[-1])
+        made: list[Artifact] = []
+        try:
+            for before, found in zip(known, pending, strict=True):
+                if not isinstance(found, Artifact):
+                    found.wait()
+                made.append(found if isinstance(found, Artifact) else _result(found.state))
+                meter.finished(made[-1], known=before is not None)
+        except Exception:
+            _give_up(pending[len(made) :])
+            raise
         return made
 
     def _map_away(
@@ -120,21 +125,32 @@ class AsTasks:
         cached = [task.submit(root, job, inputs[number]) for number in made]
         for future, artifact in zip(cached, list(made.values()), strict=True):
             future.wait()
-            meter.finished(artifact)
+            meter.finished(artifact, known=True)
 
         def finished(number: int, artifact: Artifact) -> None:
             made[missing[number]] = artifact
             _record(task, job, inputs[missing[number]], artifact)
+            note(stage, root, job, inputs[missing[number]], artifact)  # here, since a worker's folder may be its own
             meter.finished(artifact)
 
         away.map(stage, root, job, [inputs[number] for number in missing], finished)
         return [made[number] for number in range(len(inputs))]
 
 
-def _key(task: StageTask, job: Job, inputs: tuple[Any, ...]) -> str:
+def _give_up(pending: list[Any]) -> None:
+    """After a failure: what has not begun does not; what has goes to its end, so that what it makes is known later."""
+    futures = [found.wrapped_future for found in pending if not isinstance(found, Artifact)]
+    wait([future for future in futures if not future.cancel()])
+
+
+def _stage(task: StageTask) -> Stage:
     policy = task.cache_policy
     assert isinstance(policy, StagePolicy) and policy.stage is not None
-    return policy.stage.key(job, inputs)
+    return policy.stage
+
+
+def _key(task: StageTask, job: Job, inputs: tuple[Any, ...]) -> str:
+    return _stage(task).key(job, inputs)
 
 
 def _known(task: StageTask, root: Path, job: Job, inputs: tuple[Any, ...]) -> Artifact | None:
@@ -142,13 +158,16 @@ def _known(task: StageTask, root: Path, job: Job, inputs: tuple[Any, ...]) -> Ar
     key = _key(task, job, inputs)
     # Outside of an event loop Prefect's methods run to their end; their types allow for the other case too.
     store: Any = get_result_store().update_for_task(task)
-    if not store.exists(key):
-        return None
-    try:
-        known = store.read(key).result
-    except Exception:  # a record cut off by a kill, or of another version: whatever it is, it is no result
-        return None
-    return known if isinstance(known, Artifact) and known.intact(root) else None
+    if store.exists(key):
+        # A record cut off by a kill, or of another version: whatever it is, it is no result.
+        with suppress(Exception):
+            known = store.read(key).result
+            if isinstance(known, Artifact) and known.intact(root):
+                return known
+    made = noted(_stage(task), root, job, inputs)  # by a worker whose result nobody was there to record
+    if made is not None:
+        _record(task, job, inputs, made)
+    return made
 
 
 def _record(task: StageTask, job: Job, inputs: tuple[Any, ...], artifact: Artifact) -> None:

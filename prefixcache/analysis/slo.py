@@ -71,20 +71,23 @@ def goodput(rows: Sequence[Row], slo: Slo, duration_s: float | None) -> dict[str
         duration_s: length of the pass; None: unknown.
 
     Returns:
-        ``requests``, ``good_requests``, ``attainment`` (good / requests), ``goodput`` (good requests per second);
+        ``requests``, ``good_requests``, ``attainment`` (good / requests), ``goodput`` (good requests per second),
+        ``only_by_retry`` (hold all thresholds, but only counted from a later attempt: not good);
         ``thresholds {ttft_s: {limit_s, met, attainment, unknown}}``: requests that hold this one; ``unknown``:
         answered, but without the figure (they count as not met). An answer of one token has no time per further
         token, so ``tpot`` holds for it.
     """
     ok = [row for row in rows if row["status"] == "ok"]
     met = {name: [_holds(row, name, limit) for row in ok] for name, limit in slo.limits.items()}
-    good = sum(all(held) for held in zip(*met.values(), strict=True))
+    holding = [row for row, *held in zip(ok, *met.values(), strict=True) if all(held)]
+    good = sum(not _sent_again(row) for row in holding)
     return {
         "slo": str(slo),
         "requests": len(rows),
         "good_requests": good,
         "attainment": _share(good, len(rows)),
         "goodput": good / duration_s if duration_s else None,
+        "only_by_retry": len(holding) - good,
         "thresholds": {
             f"{name}_s": {
                 "limit_s": slo.limits[name],
@@ -103,6 +106,13 @@ def _holds(row: Row, name: str, limit: float) -> bool | None:
         tokens = row.get("completion_tokens")
         return True if name == "tpot" and tokens is not None and tokens < 2 else None
     return float(value) <= limit
+
+
+def _sent_again(row: Row) -> bool:
+    """After a failure that cost its user time: latencies count from the last attempt. A kept connection that turned out
+    to be closed cost none.
+    """
+    return any(kind != "keepalive_closed" for kind in row.get("retried") or ())
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -40,6 +40,31 @@ SCALE_FORMS: tuple[tuple[str, str], ...] = (
     ),
     (r"(\S+) holds a (\S+) that is none of this tool(?:: it lists (.+))?", "{0} 中的 {1} 不是本工具生成的"),
     (r"name the address of a dataset", "请填写数据集的地址"),
+    # What a full disk or a killed worker leaves
+    (r"(\S+): (\d+) of (\d+) shards are whole and kept", "{0}：{2} 个分片中 {1} 个完好并已保留"),
+    (r"(\S+) and what follows is missing", "缺少 {0} 及其后的阶段"),
+    (r"(\S+) is missing", "缺少 {0}"),
+    (r"(\S+): No space left on device", "{0}：磁盘空间已满"),
+    (r"(\S+): File too large", "{0}：超出文件大小限制"),
+    (r"(\S+): Disk quota exceeded", "{0}：超出磁盘配额"),
+    (
+        r"(\S+): could not be written in full, the disk is full or a limit on files is reached",
+        "{0}：未能完整写入，磁盘已满或达到文件限制",
+    ),
+    (
+        r"free space on the disk, raise the limit, or name a folder on another disk",
+        "请释放磁盘空间、提高限制，或改用其他磁盘上的目录",
+    ),
+    (r"the same command again goes on from what is whole", "重新执行同一命令会从完好的部分继续"),
+    (
+        r"a worker process was killed, e\.g\. by the system for want of memory",
+        "一个工作进程被终止，例如因内存不足被系统终止",
+    ),
+    (
+        r"a worker process of (\S+) was killed, e\.g\. by the system for want of memory",
+        "{0} 的一个工作进程被终止，例如因内存不足被系统终止",
+    ),
+    (r"free memory, or use fewer workers \(--workers\)", "请释放内存，或减少工作进程（--workers）"),
     # Runners and workers
     (r"(\S+) is unknown", "未知的 {0}"),
     (r"write one of (.+)", "可选值：{0}"),

@@ -23,7 +23,6 @@ COMPARE: dict[str, tuple[str, str]] = {
         "{resamples} 次，种子 {seed}：按请求对重采样，均值用 BCa，分位数用百分位法；吞吐按连续完成的区块重采样。"
         "区间反映请求抽样的影响，不反映重复运行之间的差异。",
     ),
-    "compare.figure": ("Speed-up with intervals", "加速比与置信区间"),
     "compare.axis": ("speed-up (above 1: candidate is faster)", "加速比（大于 1：对比方更快）"),
     "compare.hits": ("Hit ratios", "命中率"),
     "compare.differs": ("What differs besides", "其他不同之处"),
@@ -81,15 +80,15 @@ COMPARE: dict[str, tuple[str, str]] = {
         "{high} in steps of {step}",
         "{dataset}，{pass_name} 轮次：至少 {share} 的请求满足 SLO {slo}，{over} 从 {low} 到 {high}，步长 {step}",
     ),
-    "search.found": (
+    "limit.found": (
         "highest {over} that meets it: {best} ({share} of the requests)",
         "满足要求的最高{over}：{best}（达标率 {share}）",
     ),
-    "search.above_high": (
+    "limit.above_high": (
         "even {best} meets it ({share} of the requests): the limit lies above --high",
         "上限 {best} 仍满足要求（达标率 {share}）：极限高于 --high",
     ),
-    "search.below_low": ("even {low} misses it: the limit lies below --low", "下限 {low} 已不满足要求：极限低于 --low"),
+    "limit.below_low": ("even {low} misses it: the limit lies below --low", "下限 {low} 已不满足要求：极限低于 --low"),
     "search.from_before": (
         "{count} of {points} points were finished before and not run again",
         "{points} 个负载点中有 {count} 个沿用已有结果，未重新运行",

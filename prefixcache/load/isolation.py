@@ -204,7 +204,7 @@ class Isolator:
         # One rank of several has to answer all three, or the second would miss for want of a cache.
         pages = (await bench.monitor.snapshot()).pages.values()
         pinned = any(len(bench.monitor.adapter.engines(page)) > 1 for page in pages)
-        target = Target(endpoint, {bench.router.rank_header: "0"} if pinned else {})
+        target = bench.router.pinned(endpoint, 0) if pinned else Target(endpoint)
 
         async def send(salt: str) -> ProbeAnswer:
             before = await bench.monitor.snapshot()

@@ -2,8 +2,8 @@
 
 Lag matters in an open loop when its 99th percentile is above 1 ms and above half the median gap between two scheduled
 requests (then they leave in other bunches than asked), or above 10 ms and above 5 % of the median time to first token.
-In a closed loop it is time in which a slot stood empty: it matters when its mean is above 1 ms and above 5 % of the
-slots' time. Waits before gates, and for a slot where ``max_in_flight`` bounds an open loop, matter when more than 5 %
+In a closed loop it is time in which a slot stood empty: it matters when it is above 5 % of the slots' time and above a
+second in all. Waits before gates, and for a slot where ``max_in_flight`` bounds an open loop, matter when more than 5 %
 of the requests waited longer than 1 ms for them, or when the requests left at less than 95 % of the rate asked and
 most of the waiting was there.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LAG_S = 0.010
 LAG_SHARE = 0.05
+EMPTY_S = 1.0
 LAG_OF_GAP = 0.5
 WAITING_SHARE = 0.05
 RATE_SHARE = 0.95
@@ -73,8 +74,8 @@ def slots_stood_empty(lags: Sequence[float], answers: Sequence[float]) -> bool:
     """Whether the lag of a closed loop matters; ``answers``: seconds from sending to the last token."""
     if not lags or not answers:
         return False
-    mean = float(np.mean(lags))
-    return mean > max(NOTICED_S, LAG_SHARE * (mean + float(np.mean(answers))))
+    empty = sum(lags)
+    return empty > max(EMPTY_S, LAG_SHARE * (empty + sum(answers)))
 
 
 def _held_back(bench: Bench, name: str, load: dict[str, Any], records: Sequence[RequestRecord]) -> None:

@@ -82,10 +82,12 @@ class Monitor:
         return found
 
     @asynccontextmanager
-    async def polling(self, pass_name: str, began: float) -> AsyncIterator[UsageStats]:
-        """Poll in the background for the length of the block; the first poll is at once."""
+    async def polling(
+        self, pass_name: str, began: float, see: Callable[[Snapshot, UsageStats], None] | None = None
+    ) -> AsyncIterator[UsageStats]:
+        """Poll in the background for the length of the block; the first poll is at once. ``see`` is shown each one."""
         usage = UsageStats()
-        task = asyncio.create_task(self._poll(pass_name, began, usage))
+        task = asyncio.create_task(self._poll(pass_name, began, usage, see))
         try:
             yield usage
         finally:
@@ -123,10 +125,18 @@ class Monitor:
             previous = None if busy else state
             await asyncio.sleep(SETTLE_S)
 
-    async def _poll(self, pass_name: str, began: float, usage: UsageStats) -> None:
+    async def _poll(
+        self,
+        pass_name: str,
+        began: float,
+        usage: UsageStats,
+        see: Callable[[Snapshot, UsageStats], None] | None,
+    ) -> None:
         while True:
             at = time.perf_counter()
             snapshot = await self.snapshot(usage)
+            if see is not None:
+                see(snapshot, usage)
             for label, page in snapshot.pages.items():
                 for engine in self.adapter.engines(page, GAUGES) or (None,):
                     row = self._row(page, engine)

@@ -13,6 +13,7 @@ from prefixcache.engines.kv_events import events_endpoint
 from prefixcache.errors import InputError
 from prefixcache.load.gate import GATINGS, Gating
 from prefixcache.load.sending import Sending
+from prefixcache.load.series import Sample
 from prefixcache.load.shapes.grammar import parse_load
 from prefixcache.load.shapes.model import Closed, Shape, closed_loop
 
@@ -162,7 +163,8 @@ def _wrong(name: str, message: str, remedy: str) -> InputError:
 class Progress:
     """A step of a run: ``phase`` is ``preflight``, ``isolate``, ``warmup``, ``measured`` or ``quiesce``.
 
-    ``note`` is a sentence for the user; the first event of ``measured`` tells the gates' longest chain.
+    ``note`` is a sentence for the user; the first event of ``measured`` tells the gates' longest chain. ``sample``:
+    the row that was just added to ``runtime/series.parquet``, about one a second.
     """
 
     pass_name: str
@@ -171,6 +173,7 @@ class Progress:
     total: int
     failed: int = 0
     note: str = ""
+    sample: Sample | None = None
 
 
 ProgressCallback = Callable[[Progress], None]

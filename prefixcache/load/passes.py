@@ -24,7 +24,7 @@ from prefixcache.load.isolation import Isolator, PassIsolation
 from prefixcache.load.kv_recorder import KvRecorder
 from prefixcache.load.load_figures import load_figures, sending_figures
 from prefixcache.load.load_troubles import warn_of_load
-from prefixcache.load.monitor import Monitor
+from prefixcache.load.monitor import Monitor, UsageStats
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
 from prefixcache.load.order_proof import order_proof
 from prefixcache.load.pace import Pace, Unsent, steady
@@ -32,8 +32,10 @@ from prefixcache.load.preflight import CHECKED_PROMPTS, wrong_token_count
 from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.residue import Residue
 from prefixcache.load.routes import Router
+from prefixcache.load.sampler import Sampler, counted
 from prefixcache.load.sender import Sender
 from prefixcache.load.sender_troubles import warn_of_sending
+from prefixcache.load.series import Sample
 from prefixcache.load.store import RunStore
 from prefixcache.load.troubles import warn_of_pass
 from prefixcache.load.waiting import InFlight
@@ -64,6 +66,7 @@ class Bench:
     warnings: list[dict[str, str]] = field(default_factory=list)
     sent: int = 0
     failed: int = 0
+    began: float = field(default_factory=time.perf_counter)
 
     def warn(self, code: str, message: str, pass_name: str | None = None, **places: Any) -> None:
         """Note something for run.json, once; ``places``: those of an error, where somebody has to act (RFC 3.4.3)."""
@@ -127,6 +130,7 @@ class PassRunner:
         self.records: list[RequestRecord] = []
         self.warmup: list[RequestRecord] = []
         self.in_flight = InFlight()
+        self.sampler = Sampler(name, bench.began, self._on_sample)
         self.unsent: dict[int, Unsent] = {}
         self._failed = 0
         self._total = 0
@@ -151,15 +155,24 @@ class PassRunner:
         began = time.perf_counter()
         bench.mark_events(self.name, "measured", began)
         watched = self.in_flight.watched(idle, lambda note: self._waiting("measured", note))
-        async with watched, bench.monitor.polling(self.name, began) as usage:
+        self.sampler.begin("measured", len(bench.dataset.requests), began)
+
+        def see(now: Snapshot, usage: UsageStats) -> None:
+            self.sampler.counted(counted(bench.monitor.adapter, before, now, usage.fallen))
+
+        polling = bench.monitor.polling(self.name, began, see)
+        async with watched, self.sampler.ticking(), polling as usage:
             await bench.carrier.health()  # what was before is of no concern
             await self._measure(began, warm, before)
             health = await bench.carrier.health()
             duration = time.perf_counter() - began
+        self.sampler.mark("end")
         if usage.error is not None:
             bench.warn("polling_stopped", redact(usage.error, bench.client.secrets), self.name)
         await self._idle("after the pass")
         after = await bench.monitor.snapshot(usage)
+        see(after, usage)
+        self.sampler.mark("counted")
         for text in (*before.warnings, *after.warnings):
             bench.warn("metrics", text, self.name)
         aggregation = aggregate(bench.monitor.adapter, before, after, usage.fallen)
@@ -218,9 +231,12 @@ class PassRunner:
         began = time.perf_counter()
         bench.mark_events(self.name, "warmup", began)
         sender = self._sender(began, steady(bench.concurrency))
-        for _ in range(rounds):
-            gates = Gates([p.item for p in prompts], "none")
-            await sender.send(prompts, "warmup", gates)
+        self.sampler.begin("warmup", self._total, began)
+        async with self.sampler.ticking(1.0):
+            for _ in range(rounds):
+                gates = Gates([p.item for p in prompts], "none")
+                await sender.send(prompts, "warmup", gates)
+        self.sampler.mark("end")
         await self._idle("after the warmup")
         answered = {r.request_id for r in self.warmup if r.status == "ok"}
         missing = [p for p in prompts if p.request_id not in answered]
@@ -245,6 +261,7 @@ class PassRunner:
             if self.records[0].first_token_s is not None:
                 gates.first_token(0)
             gates.ended(0)
+            self.sampler.mark("load")
             self.unsent = await sender.send(requests, "measured", gates, start=1)
         else:
             self.unsent = await sender.send(requests, "measured", gates)
@@ -278,6 +295,7 @@ class PassRunner:
             began,
             self._on_record,
             self.in_flight,
+            self.sampler,
         )
 
     def _on_record(self, record: RequestRecord) -> None:
@@ -286,6 +304,7 @@ class PassRunner:
         record = replace(record, token_times=())  # thousands of long answers are kept on disk, not here
         kept = self.warmup if record.phase == "warmup" else self.records
         kept.append(record)
+        self.sampler.ended(record)
         bench.store.results.append(record.to_row())
         bad = record.status != "ok"
         self._failed += bad
@@ -299,6 +318,10 @@ class PassRunner:
                 # Behind its gate the first request of a domain is overtaken by none from which it could hit.
                 if self.bench.dataset.domains > 1 and (self.bench.pace.in_flight == 1 or self.gating == "watermark"):
                     self._stop_at_residue()
+
+    def _on_sample(self, sample: Sample) -> None:
+        self.bench.store.series.append(sample)
+        self.bench.tell(Progress(self.name, sample.phase, sample.ended, sample.planned, sample.failed, sample=sample))
 
     def _check_tokens(self, record: RequestRecord) -> None:
         if len(self.records) > CHECKED_PROMPTS or record.status != "ok" or record.prompt_tokens is None:

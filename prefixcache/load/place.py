@@ -18,8 +18,10 @@ RESULTS = "request_results.jsonl"
 SAMPLES = "metrics_samples.jsonl"
 KV_EVENTS = "kv_events.jsonl"
 TOKEN_TIMES = "token_times.parquet"
+SERIES, SERIES_ROWS = "series.parquet", "series.jsonl"
+"""The same rows: of a finished run, and (with ``.partial``) of one that lasts or was broken off."""
 FIGURES = ("performance_metrics.json", "prefix_cache_metrics.json", "run.json")
-WRITTEN = (RESULTS, SAMPLES, KV_EVENTS, TOKEN_TIMES, *FIGURES)
+WRITTEN = (RESULTS, SAMPLES, KV_EVENTS, TOKEN_TIMES, SERIES, *FIGURES)
 MARK = "prefixcache_version"
 LISTED = 5
 WITHOUT_PROMPTS = ("manifest.json", "request_metadata.jsonl", "validation_report.json")
@@ -89,7 +91,8 @@ def _is_a_run(run_dir: Path) -> bool:
     left = {f"{RESULTS}.partial", f"{SAMPLES}.partial"}
     if not runtime.is_dir():
         return False
-    return {path.name for path in runtime.iterdir()} - {f"{KV_EVENTS}.partial"} in (left, set())
+    others = {f"{name}.partial" for name in (KV_EVENTS, TOKEN_TIMES, SERIES_ROWS)}
+    return {path.name for path in runtime.iterdir()} - others in (left, set())
 
 
 def wrong_place(message: str, remedy: str = "Choose another --run-dir.") -> InputError:

@@ -27,13 +27,18 @@ class Router:
     As many endpoints as cache domains: route k is endpoint k. One endpoint: route k is DP rank k, pinned by header.
     One domain and several endpoints (a shared cache): round robin.
 
+    Args:
+        endpoints, dataset: what was given and what was planned.
+        rank_field: field of the body that names the rank, for servers that take no header.
+
     Raises:
         InputError: the numbers of endpoints and of domains do not fit together.
     """
 
-    def __init__(self, endpoints: Sequence[Endpoint], dataset: RunDataset) -> None:
+    def __init__(self, endpoints: Sequence[Endpoint], dataset: RunDataset, rank_field: str | None = None) -> None:
         self._endpoints = endpoints
         self.rank_header = "X-data-parallel-rank"  # the adapter's, once it is known
+        self.rank_field = rank_field
         self.domains = dataset.domains
         self.by_rank = self.domains > 1 and len(endpoints) == 1
         if self.domains > 1 and len(endpoints) not in (1, self.domains):
@@ -55,11 +60,17 @@ class Router:
                 "the dataset plans one cache per instance, but one endpoint was given: its DP ranks take their place"
             )
 
+    def pinned(self, endpoint: Endpoint, rank: int) -> Target:
+        """A rank of an endpoint, named in the way its server understands."""
+        if self.rank_field is not None:
+            return Target(endpoint, body={self.rank_field: rank})
+        return Target(endpoint, {self.rank_header: str(rank)})
+
     def target(self, planned: Planned, number: int) -> Target:
         """Target of a request; ``number`` counts the requests of the pass from 0."""
         route = planned.domain if planned.route is None else planned.route
         if self.by_rank:
-            return Target(self._endpoints[0], {self.rank_header: str(route)})
+            return self.pinned(self._endpoints[0], route)
         if len(self._endpoints) == 1:
             return Target(self._endpoints[0])
         index = number % len(self._endpoints) if self.domains == 1 else route

@@ -146,7 +146,7 @@ class _Run:
         check_place(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
         async with open_client(options.timeouts, options.connection) as http:
             sources = _sources(options, endpoints, api_key, secrets)
-            router = Router(endpoints, self.dataset)
+            router = Router(endpoints, self.dataset, options.sending.rank_field)
             with locating(stage="preflight", dataset_id=self.dataset.dataset_id, retry_count=0):
                 found = await self._preflight(http, endpoints, sources, router, api_key, secrets, send)
             # Only now: a refused run leaves no folder behind.

@@ -15,6 +15,7 @@ from prefixcache.load.pace import Pace, Slots, Unsent
 from prefixcache.load.recording import Way, record_of
 from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.routes import Router
+from prefixcache.load.sampler import Sampler
 from prefixcache.load.shapes.model import Closed
 from prefixcache.load.shapes.rates import Floats
 from prefixcache.load.waiting import InFlight
@@ -37,6 +38,7 @@ class Sender:
         began: ``time.perf_counter`` at the beginning of the pass.
         on_record: takes each record as it is made; what it raises stops the sending.
         in_flight: is told what was sent and has not ended.
+        sampler: is told what was sent and whose first token came.
     """
 
     dataset: RunDataset
@@ -47,6 +49,7 @@ class Sender:
     began: float
     on_record: Callable[[RequestRecord], None]
     in_flight: InFlight = field(default_factory=InFlight)
+    sampler: Sampler | None = None
 
     async def send(self, requests: Sequence[Planned], phase: Phase, gates: Gates, start: int = 0) -> dict[int, Unsent]:
         """Send all from number ``start`` on; returns when the last one has ended.
@@ -169,9 +172,11 @@ class _Sending:
                 return
             way = Way(sender.pass_name, sender.began, self.phase, target, ready, opened, due, ticket.broken)
             sender.in_flight.sent(planned.request_id, target.endpoint.base)
+            if sender.sampler is not None:
+                sender.sampler.sent()
             try:
                 outcome = await sender.client.complete(
-                    prompt, target, lambda: self.gates.first_token(number), at if at > time.perf_counter() else None
+                    prompt, target, lambda: self._first_token(number), at if at > time.perf_counter() else None
                 )
             except asyncio.CancelledError as error:
                 stopped = stopped_outcome(error)
@@ -185,3 +190,8 @@ class _Sending:
             if slots is not None:
                 slots.release()
         sender.on_record(record_of(planned, way, outcome))
+
+    def _first_token(self, number: int) -> None:
+        self.gates.first_token(number)
+        if self.sender.sampler is not None:
+            self.sender.sampler.first_token(number, self.requests[number])

@@ -36,6 +36,7 @@ class Sending:
         retries: attempts after a failure. Retried requests are marked.
         engine_warmup: prompts that have nothing in common with the dataset, sent before everything else, so that the
             engine compiles and allocates before it is measured.
+        rank_field: field of the body that pins a DP rank; None: the engine's header.
 
     Raises:
         InputError: a value that cannot be sent with.
@@ -47,6 +48,7 @@ class Sending:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     retries: Retries = field(default_factory=Retries)
     engine_warmup: int = 0
+    rank_field: str | None = None
 
     def __post_init__(self) -> None:
         if self.processes is not None and not 1 <= self.processes <= MOST_PROCESSES:
@@ -55,6 +57,8 @@ class Sending:
             raise _wrong("api", f"{self.api!r} is unknown", f"Choose one of {', '.join(get_args(Api))}.")
         if self.engine_warmup < 0:
             raise _wrong("engine_warmup", f"{self.engine_warmup} is below 0", "Give a number of prompts.")
+        if self.rank_field is not None and (not self.rank_field.strip() or self.rank_field in OWN_FIELDS):
+            raise _wrong("rank_field", "it is no field of its own", "Name one, e.g. routed_dp_rank.")
         for name, value in self.headers.items():
             if not _NAME.fullmatch(name):
                 raise _wrong("header", "a name holds characters that no header can have", "Write NAME: VALUE.")

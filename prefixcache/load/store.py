@@ -14,12 +14,15 @@ from prefixcache.load.place import (
     KV_EVENTS,
     RESULTS,
     SAMPLES,
+    SERIES,
+    SERIES_ROWS,
     TOKEN_TIMES,
     WRITTEN,
     check_place,
     hold_place,
     link_dataset,
 )
+from prefixcache.load.series_file import SeriesFile
 from prefixcache.load.token_times import TokenTimes
 
 REPORTS = ("prefix_cache_report.json", "prefix_cache_report.html")
@@ -117,6 +120,7 @@ class RunStore:
             self.results = Appender(self.runtime / RESULTS)
             self.samples = Appender(self.runtime / SAMPLES)
             self.token_times = TokenTimes(self.runtime / TOKEN_TIMES)
+            self.series = SeriesFile(Appender(self.runtime / SERIES_ROWS), self.runtime / SERIES)
             self.kv_events = Appender(self.runtime / KV_EVENTS) if kv_events else None
         except OSError as error:
             self._lock.release()
@@ -131,7 +135,7 @@ class RunStore:
 
     def close(self, *, complete: bool) -> None:
         """Close the files; the folder stays this run's until ``release``."""
-        for file in (self.results, self.samples, self.token_times, self.kv_events):
+        for file in (self.results, self.samples, self.token_times, self.series, self.kv_events):
             if file is not None:
                 file.close(complete=complete)
 
@@ -147,7 +151,7 @@ class RunStore:
             while (aside := self.runtime / f"request_results.interrupted-{number}.jsonl").exists():
                 number += 1
             os.replace(interrupted, aside)
-        for name in (*WRITTEN, f"{KV_EVENTS}.partial", f"{TOKEN_TIMES}.partial"):
+        for name in (*WRITTEN, f"{KV_EVENTS}.partial", f"{TOKEN_TIMES}.partial", f"{SERIES_ROWS}.partial"):
             (self.runtime / name).unlink(missing_ok=True)
         for name in REPORTS:
             (self.run_dir / "report" / name).unlink(missing_ok=True)  # it tells of the earlier run

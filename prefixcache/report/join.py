@@ -15,7 +15,7 @@ from prefixcache.dataset.stored import DATA, check_prompts_are_here, sent_lines
 from prefixcache.errors import InputError
 from prefixcache.files import read_json
 
-Columns = Mapping[str, type[pl.DataType]]
+Columns = Mapping[str, type[pl.DataType] | pl.DataType]
 _PLAN: Columns = {
     "request_id": pl.String,
     "prefix_group_id": pl.String,
@@ -57,6 +57,15 @@ _RESULT: Columns = {
     "ttft_s": pl.Float64,
     "tpot_s": pl.Float64,
     "e2e_s": pl.Float64,
+    "scheduled_s": pl.Float64,
+    "first_text_s": pl.Float64,
+    "chunks": pl.Int64,
+    "itl_max_s": pl.Float64,
+    "attempts": pl.Int64,
+    "retried": pl.List(pl.String),
+    "failure": pl.String,
+    "connection": pl.String,
+    "output_by": pl.String,
 }
 WATERMARKS = ("cached_watermark_before", "cached_watermark_after")
 COLUMNS = (
@@ -66,6 +75,7 @@ COLUMNS = (
     *("status", "ttft_s", "tpot_s", "e2e_s", "gate_wait_s", "lag_s", "gate_broken", "prompt_tokens"),
     *("completion_tokens", "planned_dp_id", "planned_route", "actual_route", "endpoint", "ready_s", "sent_s"),
     *("first_byte_s", "first_token_s", "last_token_s", "http_status", "error", "collision_status"),
+    *("scheduled_s", "first_text_s", "chunks", "itl_max_s", "attempts", "retried", "failure", "connection", "output_by"),
 )
 """The join's columns in their order; `prompt` comes last where it was asked for."""
 
@@ -105,7 +115,8 @@ def _results(path: Path) -> pl.DataFrame:
     partial = path.with_name(f"{path.name}.partial")
     found = path if path.is_file() else partial
     frame = (read_table(found, _RESULT) if found.is_file() else empty_table(_RESULT)).frame
-    return frame.filter(pl.col("phase") == "measured").drop("phase")
+    one_cell = pl.col("retried").list.join(", ")  # a table's cell holds no list
+    return frame.filter(pl.col("phase") == "measured").drop("phase").with_columns(one_cell)
 
 
 def _one_pass(run: RunDirectory, plan: pl.DataFrame, results: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -47,7 +47,7 @@ def head(report: dict[str, Any], language: Language) -> str:
 def answer(report: dict[str, Any], language: Language) -> str:
     """What was found."""
     return say(
-        f"search.{report['limit']}",
+        f"limit.{report['limit']}",
         language,
         over=say(f"over.{report['over']}", language),
         best=report["best"],

@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from prefixcache.schemas import config_file, dataset_files, report_file, rows, run_files, simulation_output
+from prefixcache.schemas import (
+    config_file,
+    dataset_files,
+    measuring_output,
+    report_file,
+    rows,
+    run_files,
+    simulation_output,
+)
 from prefixcache.schemas.parts import Schema
 
 MAKERS: dict[str, Callable[[], Schema]] = {
@@ -22,6 +30,8 @@ MAKERS: dict[str, Callable[[], Schema]] = {
     "prefix_cache_report": report_file.prefix_cache_report,
     "trace_simulation": simulation_output.trace_simulation,
     "dataset_simulation": simulation_output.dataset_simulation,
+    "run_comparison": measuring_output.run_comparison,
+    "slo_search": measuring_output.slo_search,
 }
 
 

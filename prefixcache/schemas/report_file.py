@@ -93,6 +93,7 @@ def _goodput() -> Schema:
             "good_requests": told("Answered requests that hold all thresholds. Unit: requests.", "nat"),
             "attainment": share,
             "goodput": "num?",
+            "only_by_retry": told("Requests that hold all thresholds from a later attempt: not good.", "nat"),
             "thresholds": told("Each threshold alone.", mapping(threshold)),
         }
     )

@@ -21,6 +21,8 @@ VERSIONS: dict[str, int] = {
     "prefix_cache_report": 1,
     "trace_simulation": 1,
     "dataset_simulation": 1,
+    "run_comparison": 1,
+    "slo_search": 1,
 }
 """Kind of artifact → the newest version of its form that this package knows."""
 FIRST = 1

@@ -15,6 +15,7 @@ from typing import Any
 from prefixcache.artifact import Artifact
 from prefixcache.errors import EnvironmentFailure
 from prefixcache.stages.job import Job
+from prefixcache.stages.made import run_noted
 from prefixcache.stages.stage import Stage
 from prefixcache.stages.store import Store, artifacts_in
 from prefixcache.version import GENERATOR_VERSION
@@ -49,7 +50,7 @@ def run_away(
     wanted = list(artifacts_in(inputs))
     if address is None:
         _see(root, name, wanted)
-        return stage.run(root, job, *inputs)
+        return run_noted(stage, root, job, *inputs)
     store = _store(address)
     store.fetch(wanted)
     made = stage.run(store.root, job, *inputs)

@@ -96,8 +96,8 @@ def build_shard(
         table = request_table(config, frame, prompts, total, mended)
     path, joints = _file_of(config, part), f"{JOINTS}/{part}.json"
     tokenizer = corpus.path(root, "tokenizer.json")
-    write_table(root / path, table)
     write_json(root / joints, _joints(tokenizer, corpus.content_hash, table["request_id"].to_pylist(), prompts))
+    write_table(root / path, table)  # last, so that little lies between a whole shard and the note of it
     return Artifact.of("shard", root, [path, joints], len(frame), int(frame["input_len"].sum()))
 
 

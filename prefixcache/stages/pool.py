@@ -8,14 +8,19 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
+
+from prefixcache.errors import EnvironmentFailure
 
 ORPHAN_CHECK_SECONDS = 0.5
 AHEAD = 2
 APART_FROM = 8
 """Calls for which even a flow's single worker is a process: a shard's memory must not add up with Prefect's own."""
+
+GOES_ON = "the same command again goes on from what is whole"
+WORKER_KILLED = f"free memory, or use fewer workers (--workers); {GOES_ON}."
 
 
 def default_workers() -> int:
@@ -39,9 +44,21 @@ def end_with_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def worker_killed(whose: str = "") -> EnvironmentFailure:
+    """What a pool that lost a process says; ``whose``: the runner's name where it is not the pool of our own."""
+    return EnvironmentFailure(
+        f"a worker process{f' of {whose}' if whose else ''} was killed, e.g. by the system for want of memory",
+        remedy=WORKER_KILLED,
+    )
+
+
 class WorkerPool:
     """``run`` calls a picklable function in a worker process, or here if one worker need not be ``apart``: one call at
-    a time then too, whatever threads ask, since a shard is what bounds the memory."""
+    a time then too, whatever threads ask, since a shard is what bounds the memory.
+
+    Raises:
+        EnvironmentFailure: a worker was killed: the pool ends with it, as no other worker knows what it held.
+    """
 
     def __init__(self, workers: int, apart: bool = False) -> None:
         self.workers = workers
@@ -65,7 +82,10 @@ class WorkerPool:
         if self._pool is None:
             with self._here:
                 return function(*arguments)
-        return self._pool.submit(function, *arguments).result()
+        try:
+            return self._pool.submit(function, *arguments).result()
+        except BrokenExecutor as error:
+            raise worker_killed() from error
 
     def map(self, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Iterator[Any]:
         """Results in the order of the calls, each as soon as it and those before it are there."""
@@ -74,12 +94,17 @@ class WorkerPool:
             return
         # A few calls ahead of whoever takes the results, so that what they leave on disk does not pile up.
         pending: deque[Future[Any]] = deque()
-        for arguments in calls:
-            pending.append(self._pool.submit(function, *arguments))
-            if len(pending) > AHEAD * self.workers:
+        try:
+            for arguments in calls:
+                pending.append(self._pool.submit(function, *arguments))
+                if len(pending) > AHEAD * self.workers:
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        except BrokenExecutor as error:
+            raise worker_killed() from error
+        finally:  # after a failure: what has not begun does not, what has goes to its end
+            wait([future for future in pending if not future.cancel()])
 
     def close(self) -> None:
         if self._pool is not None:

@@ -9,11 +9,18 @@ from dataclasses import dataclass, field
 
 from prefixcache.artifact import Artifact
 
+ETA_AFTER_SECONDS = 1.0
+
 
 @dataclass(frozen=True)
 class Progress:
-    """A stage's state. ``done``, ``total``: calls, of mapped stages one a shard. ``requests``, ``tokens``: finished so
-    far, where the stage makes them; ``seconds`` since it began."""
+    """A stage's state.
+
+    ``done``, ``total``: calls, of mapped stages one a shard. ``requests``, ``tokens``: made in the ``seconds`` since it
+    began, where it makes them; what was known from an earlier run is ``done`` and nothing more.
+    ``pace``: the calls that were made after the first, and the seconds these took; the first one's include the start of
+    the workers.
+    """
 
     stage: str
     done: int
@@ -21,25 +28,33 @@ class Progress:
     requests: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    pace: tuple[int, float] = (0, 0.0)
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds to go if it goes on as it did; None before the first call has ended."""
-        return self.seconds / self.done * (self.total - self.done) if self.done else None
+        """Seconds to go at the pace so far; None before it is known: workers that begin together end together, so the
+        first calls alone tell nothing."""
+        calls, seconds = self.pace
+        return seconds / calls * (self.total - self.done) if calls and seconds >= ETA_AFTER_SECONDS else None
 
     @property
     def text(self) -> str:
         """Shards, requests and tokens per second, time to go; empty for a stage of one call."""
-        if self.total == 1:
-            return ""
-        parts = [f"{self.done}/{self.total} shards"]
+        rates = self._told("requests/s", "M tokens/s")
+        return "" if self.total == 1 else ", ".join([f"{self.done}/{self.total} shards", *rates])
+
+    @property
+    def rates(self) -> str:
+        """The same figures without the shards, for a line that tells those otherwise and has 80 columns."""
+        return "" if self.total == 1 else ", ".join(self._told("req/s", "M tok/s"))
+
+    def _told(self, requests: str, tokens: str) -> Iterator[str]:
         if self.requests and self.seconds:
-            parts.append(f"{self.requests / self.seconds:,.0f} requests/s")
+            yield f"{self.requests / self.seconds:,.0f} {requests}"
         if self.tokens and self.seconds:
-            parts.append(f"{self.tokens / self.seconds / 1e6:,.1f} M tokens/s")
+            yield f"{self.tokens / self.seconds / 1e6:,.1f} {tokens}"
         if self.eta_s is not None and self.done < self.total:
-            parts.append(f"{self.eta_s:,.0f} s to go")
-        return ", ".join(parts)
+            yield f"{self.eta_s:,.0f} s to go"
 
 
 Observer = Callable[[Progress], None]
@@ -66,19 +81,36 @@ class Meter:
     _requests: int = 0
     _tokens: int = 0
     _began: float = field(default_factory=time.perf_counter)
+    _first: float | None = None
+    _paced: int = 0
 
     def __post_init__(self) -> None:
         self._tell()
 
-    def finished(self, artifact: Artifact | None = None) -> None:
-        """One call more has ended; ``artifact``: what it made."""
+    def finished(self, artifact: Artifact | None = None, *, known: bool = False) -> None:
+        """One call more has ended.
+
+        Args:
+            artifact: what it made.
+            known: it was made by an earlier run, so that it says nothing of how fast this one is.
+        """
         self._done += 1
+        if not known:
+            self._made(artifact)
+        self._tell()
+
+    def _made(self, artifact: Artifact | None) -> None:
+        if self._first is None:
+            self._first = time.perf_counter()
+        else:
+            self._paced += 1
         if artifact is not None and artifact.tokens is not None:
             self._requests += artifact.rows
             self._tokens += artifact.tokens
-        self._tell()
 
     def _tell(self) -> None:
-        seconds = time.perf_counter() - self._began
+        now = time.perf_counter()
+        pace = (self._paced, now - self._first if self._first is not None else 0.0)
+        state = Progress(self.stage, self._done, self.total, self._requests, self._tokens, now - self._began, pace)
         for observer in _observers:
-            observer(Progress(self.stage, self._done, self.total, self._requests, self._tokens, seconds))
+            observer(state)

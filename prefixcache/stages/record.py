@@ -12,6 +12,8 @@ from prefixcache.artifact import Artifact
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError, VerdictError, locating
 from prefixcache.files import write_json
 from prefixcache.stages.job import Job
+from prefixcache.stages.made import noted, part_of
+from prefixcache.stages.pool import GOES_ON
 from prefixcache.stages.stage import Runner, Stage
 from prefixcache.version import GENERATOR_VERSION
 
@@ -21,42 +23,77 @@ KEPT = f"{PARTIAL_MANIFEST} in the dataset's folder keeps what was done and foun
 
 
 class Recorded:
-    """A runner that remembers which stages have given which artifacts."""
+    """A runner that remembers which stages have given which artifacts, and of the one that failed what is whole."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
         self.done: list[dict[str, Any]] = []
         self.running: str | None = None
+        self.whole: list[Artifact] = []
+        """Of the stage that is running, or failed: what its calls have made."""
+        self.calls = 0
 
     def call(self, stage: Stage, root: Path, job: Job, *inputs: Any) -> Artifact:
-        self.running = stage.name
-        with _told(stage, root, job):
+        with self._told(stage, root, job, [inputs]):
             artifact = self.runner.call(stage, root, job, *inputs)
         self._finished(stage, [artifact])
         return artifact
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
-        self.running = stage.name
-        with _told(stage, root, job):
+        with self._told(stage, root, job, inputs):
             artifacts = self.runner.map(stage, root, job, inputs)
         self._finished(stage, artifacts)
         return artifacts
 
+    @contextmanager
+    def _told(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> Iterator[None]:
+        """What the disk refuses, as one message with file, stage and cause; errors of a stage know their dataset.
+
+        Those after which the same command goes on say from what.
+        """
+        self.running, self.calls, self.whole = stage.name, len(inputs), []
+        try:
+            with locating(stage=stage.name, dataset_id=job.config.dataset_id, retry_count=0):
+                yield
+        except Exception as error:
+            self.whole = [artifact for values in inputs if (artifact := noted(stage, root, job, values))]
+            told = refused_by_disk(stage, root, job, error) if isinstance(error, OSError) else error
+            if isinstance(told, EnvironmentFailure) and GOES_ON in (told.remedy or ""):
+                told.message = "; ".join([told.message, *self._left(part_of(inputs[0]) if inputs else None)])
+            if told is error:
+                raise
+            raise told from error
+
     def _finished(self, stage: Stage, artifacts: list[Artifact]) -> None:
-        files = [file.model_dump(exclude={"written_ns"}) for artifact in artifacts for file in artifact.files]
-        rows = sum(artifact.rows for artifact in artifacts)
-        self.done.append({"stage": stage.name, "version": stage.version, "rows": rows, "files": files})
+        known = {"stage": stage.name, "version": stage.version, "calls": len(artifacts)}
+        self.done.append({**known, **_made(artifacts)})
         self.running = None
 
+    def _left(self, part: str | None) -> Iterator[str]:
+        """What is whole and what is missing, in a sentence each. ``part``: the failed stage's calls are one a shard."""
+        if part is not None:
+            yield f"{self.running}: {len(self.whole)} of {self.calls} shards are whole and kept"
+        following = self.following()
+        missing = following[0] if part is not None and following else self.running
+        yield f"{missing} and what follows is missing" if following else f"{missing} is missing"
 
-@contextmanager
-def _told(stage: Stage, root: Path, job: Job) -> Iterator[None]:
-    """What the disk refuses, as one message with file, stage and cause; errors of a stage know their dataset."""
-    try:
-        with locating(stage=stage.name, dataset_id=job.config.dataset_id, retry_count=0):
-            yield
-    except OSError as error:
-        raise refused_by_disk(stage, root, job, error) from error
+    def following(self) -> list[str]:
+        """Stages after the one that is running: whatever they once made is to be made again."""
+        from prefixcache.pipeline import STAGES  # which imports this module
+
+        names = [stage.name for stage in STAGES]
+        return names[names.index(self.running) + 1 :] if self.running in names else []
+
+    def unfinished(self) -> dict[str, Any] | None:
+        """The stage that failed: its calls, those whose files are whole, and these files."""
+        if self.running is None:
+            return None
+        return {"stage": self.running, "calls": self.calls, "whole": len(self.whole), **_made(self.whole)}
+
+
+def _made(artifacts: list[Artifact]) -> dict[str, Any]:
+    files = [file.model_dump(exclude={"written_ns"}) for artifact in artifacts for file in artifact.files]
+    return {"rows": sum(artifact.rows for artifact in artifacts), "files": files}
 
 
 def refused_by_disk(stage: Stage, root: Path, job: Job, error: OSError) -> EnvironmentFailure:
@@ -66,8 +103,7 @@ def refused_by_disk(stage: Stage, root: Path, job: Job, error: OSError) -> Envir
         field="output",
         stage=stage.name,
         dataset_id=job.config.dataset_id,
-        remedy="free space on the disk, raise the limit, or name a folder on another disk; the same command again "
-        "goes on from what is whole (with --no-prefect from the start).",
+        remedy=f"free space on the disk, raise the limit, or name a folder on another disk; {GOES_ON}.",
     )
 
 
@@ -105,6 +141,8 @@ def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
             },
             "expected_error": known,
             "finished_stages": runner.done,
+            "unfinished_stage": runner.unfinished(),
+            "missing_stages": runner.following(),
             "config": job.identity,
         }
         try:

@@ -12,6 +12,7 @@ import orjson
 
 from prefixcache.artifact import Artifact
 from prefixcache.stages.job import Job
+from prefixcache.stages.made import noted, run_noted
 from prefixcache.stages.pool import pool_size, worker_pool
 from prefixcache.stages.progress import Meter
 
@@ -55,7 +56,10 @@ class Runner(Protocol):
 
 
 class InProcess:
-    """Runs every stage here and now; mapped stages in a process pool if there is more than one worker."""
+    """Runs every stage here and now; mapped stages in a process pool if there is more than one worker.
+
+    Of mapped stages only what the folder has no whole files of (:mod:`prefixcache.stages.made`).
+    """
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
@@ -67,10 +71,15 @@ class InProcess:
         return artifact
 
     def map(self, stage: Stage, root: Path, job: Job, inputs: Sequence[tuple[Any, ...]]) -> list[Artifact]:
-        artifacts: list[Artifact] = []
         meter = Meter(stage.name, len(inputs))
-        with worker_pool(pool_size(self.workers, len(inputs))) as pool:
-            for artifact in pool.map(stage.run, [(root, job, *values) for values in inputs]):
-                artifacts.append(artifact)
-                meter.finished(artifact)
-        return artifacts
+        made = {number: known for number, values in enumerate(inputs) if (known := noted(stage, root, job, values))}
+        for artifact in made.values():
+            meter.finished(artifact, known=True)
+        missing = [number for number in range(len(inputs)) if number not in made]
+        if missing:
+            with worker_pool(pool_size(self.workers, len(missing))) as pool:
+                calls = [(stage, root, job, *inputs[number]) for number in missing]
+                for number, artifact in zip(missing, pool.map(run_noted, calls), strict=True):
+                    made[number] = artifact
+                    meter.finished(artifact)
+        return [made[number] for number in range(len(inputs))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from prefixcache.analysis.paired.compare import compare_runs
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl, write_json, write_jsonl
 from prefixcache.report.paired import comparison_tables, headline, render_comparison
+from prefixcache.schemas.catalog import schema_of
+from prefixcache.schemas.conformance import misfits
 from tests.report.handmade import FOUR, Ask, make_run
 from tests.report.test_html import HOSTILE, Page
 
@@ -157,6 +160,13 @@ def test_what_was_never_answered_has_no_figures(tmp_path: Path) -> None:
     assert found["speedups"]["ttft_s"]["mean"] is None
     assert "no_pairs" in {warning["code"] for warning in found["warnings"]}
     assert "–" in Page(render_comparison(report, "en")).text
+
+
+def test_the_json_is_what_its_schema_says(tmp_path: Path) -> None:
+    runs = [make_run(tmp_path / "a"), make_run(tmp_path / "b", [Ask(hit=0, status="timeout") for _ in range(4)])]
+    both = make_run(tmp_path / "c", mode="compare")
+    for report in (compare_runs(runs, draws=DRAWS), compare_runs([both], draws=DRAWS)):
+        assert list(misfits(json.loads(json.dumps(report)), schema_of("run_comparison"))) == []
 
 
 def test_the_first_run_is_the_baseline_of_all_others(tmp_path: Path) -> None:

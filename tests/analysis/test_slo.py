@@ -64,6 +64,13 @@ def test_all_thresholds_must_hold_and_failures_are_not_good() -> None:
     assert (tpot["met"], tpot["unknown"]) == (4, 1)
 
 
+def test_a_retry_makes_no_request_good() -> None:
+    rows = [row(retried=["http_503"]), row(retried=["keepalive_closed"]), row(retried=None), row(retried=[])]
+    found = goodput(rows, parse_slo("e2e=1"), 1.0)
+    assert (found["good_requests"], found["only_by_retry"]) == (3, 1)
+    assert found["thresholds"]["e2e_s"]["met"] == 4
+
+
 def test_against_the_definition_of_vllms_benchmark() -> None:
     random = np.random.default_rng(4)
     rows = [row(ttft_s=float(t), e2e_s=float(e)) for t, e in random.uniform(0, 1, (200, 2))]

@@ -304,7 +304,7 @@ class TestExport:
         output = tmp_path / f"out.{kind}"
         result = call("export", "-r", run, "-o", output)
         assert result.exit_code == 0, result.stderr
-        assert "24 rows, 36 columns" in result.stdout
+        assert "24 rows, 45 columns" in result.stdout
         assert output.stat().st_size > 1000
 
     def test_json_prompts_and_chinese(self, run: Path, tmp_path: Path) -> None:

@@ -176,12 +176,14 @@ def test_chinese_is_not_left_in_english() -> None:
 
 def test_what_the_commands_say_is_in_the_table_and_nothing_is_left_over() -> None:
     sources = [*(ROOT / "flows").rglob("*.py"), *(ROOT / "prefixcache" / "help").glob("*.py")]
-    sources.append(ROOT / "prefixcache" / "report" / "sweep.py")
-    text = "\n".join(path.read_text() for path in sources if path.stem != "words_cli")
+    sources += [ROOT / "prefixcache" / "report" / f"{name}.py" for name in ("sweep", "paired", "slo_curve")]
+    sources += [ROOT / "prefixcache" / name for name in ("analysis/paired/compare.py", "load/slo_points.py")]
+    text = "\n".join(path.read_text() for path in sources if path.stem not in ("words_cli", "words_compare"))
     said = set(re.findall(r"say\(\s*f?[\"']([a-z_.]+)[\"']", text))
     assert said - set(CLI) == set()
     # Keys put together from a name.
     groups = ("status.", "check.", "column.", "fact.", "init.", "inspect.", "place.", "pass_name.", "method.")
+    groups += ("metric.", "over.", "limit.", "compare_warning.", "search_warning.")
     quoted = {key for key in CLI if f'"{key}"' in text or f"'{key}'" in text}
     assert {key for key in CLI if key not in quoted and not key.startswith(groups)} == set()
 

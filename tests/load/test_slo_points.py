@@ -19,6 +19,8 @@ from prefixcache.load.slo_points import SEARCH_JSON, SloPoints, search_slo
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from prefixcache.report.slo_curve import render_slo_curve
+from prefixcache.schemas.catalog import schema_of
+from prefixcache.schemas.conformance import misfits
 from tests.report.test_html import Page
 from tests.support.datasets import made
 
@@ -61,6 +63,7 @@ def test_points_are_run_once_and_another_objective_is_read_off_the_same_runs(
     assert [p["value"] for p in report["points"]] == [1, 2, 4]
     assert not any(p["reused"] for p in report["points"])
     assert read_json(tmp_path / SEARCH_JSON) == report
+    assert list(misfits(report, schema_of("slo_search"))) == []
     for point in report["points"]:
         run = read_json(tmp_path / point["folder"] / "runtime" / "run.json")
         assert run["options"]["concurrency"] == point["value"]
@@ -73,6 +76,7 @@ def test_points_are_run_once_and_another_objective_is_read_off_the_same_runs(
     began = [read_json(tmp_path / p["folder"] / "runtime" / "run.json")["started_at"] for p in report["points"]]
     again = search_slo(points(engine, dataset, tmp_path, IMPOSSIBLE), bounds(4))
     assert (again["best"], again["limit"]) == (None, "below_low")
+    assert list(misfits(again, schema_of("slo_search"))) == []
     assert [(p["value"], p["reused"], p["attainment"]) for p in again["points"]] == [(1, True, 0.0)]
     assert again["points"][0]["thresholds"]["ttft_s"]["attainment"] == 1.0
     third = search_slo(points(engine, dataset, tmp_path), bounds(4))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -98,7 +99,12 @@ def _trace(text: str, rest: str) -> Replayed:
     if unit not in UNITS_S:
         raise wrong(f"the unit {unit!r} is unknown", f"choose one of {', '.join(UNITS_S)}.")
     scale = positive(options.get("scale", "1"), "the scale")
-    return Replayed(text, Path(value).expanduser(), options.get("column", "timestamp"), UNITS_S[unit], scale)
+    if not value or "\0" in value:
+        raise wrong("trace names no file", "write trace:FILE.")
+    path = Path(value)
+    with contextlib.suppress(RuntimeError):  # a home that nobody has
+        path = path.expanduser()
+    return Replayed(text, path, options.get("column", "timestamp"), UNITS_S[unit], scale)
 
 
 _READERS: Mapping[str, Callable[[str, str], Shape]] = {

@@ -56,8 +56,7 @@ def invert(segments: Sequence[Segment], counts: Floats) -> Floats:
     totals = np.array([segment_total(s) for s in segments])
     lasting = np.array([0.0 if s.seconds is None else s.seconds for s in segments])
     ends, begins = np.cumsum(totals), np.concatenate(([0.0], np.cumsum(lasting)[:-1]))
-    limit = ends[-1] - ROUNDING * max(1.0, ends[-1]) if np.isfinite(ends[-1]) else np.inf
-    counts = counts[counts < limit]
+    counts = counts[counts < ends[-1] * (1 - ROUNDING)]
     where = np.minimum(np.searchsorted(ends, counts, side="right"), len(segments) - 1)
     before = np.concatenate(([0.0], ends[:-1]))
     times = np.empty_like(counts)

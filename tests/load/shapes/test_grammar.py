@@ -79,6 +79,7 @@ WRONG = {
     "ramp:0..0,seconds=3": "both rates are 0",
     "ramp:0..5,seconds=3,curve=exponential": "cannot touch the rate 0",
     "ramp:1..5,seconds=3,curve=steep": "the curve 'steep' is unknown",
+    "trace:,scale=2": "trace names no file",
     "trace:a,scale=0": "the scale '0' is not above 0",
     "trace:a,unit=min": "the unit 'min' is unknown",
 }

@@ -83,6 +83,7 @@ def test_closed_forms() -> None:
     ends = offsets("ramp:10..1000,seconds=10,curve=exponential", 100_000)
     assert np.sum(ends < 10) == int(np.ceil(990 * 10 / np.log(100)))
     assert np.diff(ends[ends > 10.1])[:100] == pytest.approx(1e-3)
+    assert offsets("rates:1e-12x1s", 5).tolist() == [0.0]
     # A ramp between almost equal rates is no ramp; nothing cancels.
     assert offsets("ramp:100..100.0000001,seconds=1,curve=exponential", 50) == pytest.approx(np.arange(50) / 100)
 
@@ -112,7 +113,7 @@ def test_schedules_rise_from_zero_and_number_what_the_integral_says(
         assert found.size == count
         return
     total = sum(segment_total(s) for s in segments)
-    assert found.size == min(count, int(np.ceil(total - 1e-9 * max(1.0, total))))
+    assert found.size == min(count, int(np.ceil(total * (1 - 1e-9))))
     assert found.size == 0 or found[-1] <= sum(s.seconds or 0 for s in segments)
 
 

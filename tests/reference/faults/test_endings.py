@@ -15,28 +15,28 @@ EVENTS_OF_4_TOKENS = 5  # and the end mark
 
 class TestTime:
     def test_late_headers(self, start_faulty: StartFaulty) -> None:
-        answer = start_faulty({"delay_headers": 0.3}).complete()
-        assert answer.when(b"HTTP/1.1 200") >= 0.3
+        answer = start_faulty({"delay_headers": 0.6}).complete()
+        assert answer.when(b"HTTP/1.1 200") >= 0.6
 
     def test_headers_in_time_and_a_late_first_event(self, start_faulty: StartFaulty) -> None:
-        answer = start_faulty({"delay_first_event": 0.3}).complete()
-        assert answer.when(b"\r\n\r\n") < 0.2
-        assert answer.when(b"data:") >= 0.3
+        answer = start_faulty({"delay_first_event": 0.6}).complete()
+        assert answer.when(b"\r\n\r\n") < 0.5
+        assert answer.when(b"data:") >= 0.6
         assert answer.ending == "complete"
 
     def test_opening_chunks_come_before_the_delay(self, start_faulty: StartFaulty) -> None:
-        answer = start_faulty({"delay_first_event": 0.3, "stream": {"opening": 1}}).chat()
-        assert answer.when(b'"role"') < 0.2
-        assert answer.when(b'"content":" ') >= 0.3
+        answer = start_faulty({"delay_first_event": 0.6, "stream": {"opening": 1}}).chat()
+        assert answer.when(b'"role"') < 0.5
+        assert answer.when(b'"content":" ') >= 0.6
 
     @pytest.mark.parametrize("where", [{"after_events": 2}, {"after_bytes": 100}])
     def test_a_stall(self, start_faulty: StartFaulty, where: dict[str, int]) -> None:
-        answer = start_faulty({"stall": {**where, "seconds": 0.3}}).complete()
-        before = [data for moment, data in answer.reads if moment < 0.2]
+        answer = start_faulty({"stall": {**where, "seconds": 0.6}}).complete()
+        before = [data for moment, data in answer.reads if moment < 0.5]
         body = b"".join(before).partition(b"\r\n\r\n")[2]
         assert answer.ending == "complete"
         assert len(answer.events) == EVENTS_OF_4_TOKENS
-        assert answer.when(b"[DONE]") >= 0.3
+        assert answer.when(b"[DONE]") >= 0.6
         if "after_events" in where:
             assert body.count(b"data:") == 2
         else:
@@ -44,12 +44,12 @@ class TestTime:
 
     def test_a_stall_for_ever_ends_with_the_client(self, start_faulty: StartFaulty) -> None:
         engine = start_faulty({"requests": 1, "stall": {"after_events": 1}}, decode_tps=1000)
-        answer = engine.complete(seconds=0.3)
+        answer = engine.complete(seconds=0.6)
         assert (answer.ending, len(answer.objects)) == ("open", 1)
         assert engine.complete().ending == "complete"
 
     def test_for_ever_without_headers(self, start_faulty: StartFaulty) -> None:
-        answer = start_faulty({"delay_headers": "forever"}).complete(seconds=0.3)
+        answer = start_faulty({"delay_headers": "forever"}).complete(seconds=0.6)
         assert (answer.ending, answer.raw) == ("open", b"")
 
 
