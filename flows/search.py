@@ -18,6 +18,8 @@ from flows.logs import log_to_prefect
 from flows.paths import dataset_folder, local_path
 from flows.results import value_of
 from flows.run_names import name_of_search
+from flows.secrets import secret, unveiled
+from flows.sending_options import sending_of
 from prefixcache.analysis.slo import parse_slo
 from prefixcache.analysis.slo_search import Bounds, bound
 from prefixcache.engines.http import IDLE_S, Connection, Timeouts
@@ -55,6 +57,15 @@ def search(
     insecure: bool = False,
     ca_file: str | None = None,
     proxy: str | None = None,
+    processes: int | None = None,
+    api: Literal["openai", "generate"] = "openai",
+    api_key: str | None = None,
+    header: list[str] | None = None,
+    extra_body: str | None = None,
+    retries: int = 0,
+    retry_wait: float = 0.5,
+    engine_warmup: int = 0,
+    rank_field: str | None = None,
     timeout: float = IDLE_S,
     language: Literal["en", "zh"] = "en",
 ) -> Any:
@@ -85,6 +96,15 @@ def search(
         insecure: Take any TLS certificate of the server.
         ca_file: PEM file of the authorities that signed its certificate.
         proxy: Forward proxy, without credentials.
+        processes: Processes that carry requests; default one for every 256 streams.
+        api: openai is completions, or chat for chat datasets; generate is SGLang's own route.
+        api_key: Name of the Prefect Secret block that holds the key; default the variable PREFIXCACHE_API_KEY.
+        header: NAME: VALUE lines for every request; a secret value is written secret:BLOCK, the name of its block.
+        extra_body: JSON object of fields for every request's body; null takes one out.
+        retries: Attempts after a temporary failure; retried requests are marked.
+        retry_wait: Seconds before the first of them, doubled each time.
+        engine_warmup: Prompts unlike the dataset's, sent first in every point so that the engine is warm.
+        rank_field: Field of the body that pins a DP rank, where the server takes no header for it.
         timeout: Seconds to wait for the next byte of an answer; a whole request may take three times as long.
         language: Language of the page.
     """
@@ -103,6 +123,19 @@ def search(
             variant_dataset=dataset_folder(variant_dataset, "variant_dataset") if variant_dataset else None,
             allow_residue=allow_residue,
             timeouts=Timeouts.of(timeout),
+            sending=sending_of(
+                {
+                    "processes": processes,
+                    "api": api,
+                    "header": unveiled(header or []),
+                    "extra_body": extra_body,
+                    "retries": retries,
+                    "retry_wait": retry_wait,
+                    "engine_warmup": engine_warmup,
+                    "rank_field": rank_field,
+                }
+            ),
+            api_key=secret(api_key, "api_key") if api_key else None,
             connection=Connection(insecure, Path(ca_file) if ca_file else None, real([proxy])[0] if proxy else None),
         )
         bounds = Bounds(bound(low), bound(high), bound(resolution), attainment, confirm)

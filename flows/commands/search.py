@@ -10,6 +10,17 @@ import typer
 from flows.commands.run import check_language, run_progress
 from flows.console import emit_json, err, note, out, reporting_errors, warn
 from flows.options import AsJson, DatasetPlace, Language, NoPrefect, named_folder, named_place
+from flows.sending_options import (
+    Api,
+    EngineWarmup,
+    ExtraBody,
+    Headers,
+    Processes,
+    RankField,
+    Retries,
+    RetryWait,
+    sending_of,
+)
 from prefixcache.help.messages import language_of, say
 
 
@@ -82,6 +93,14 @@ def search(
         str | None, typer.Option("--proxy", help="Forward proxy; those of the environment are not used.")
     ] = None,
     timeout: Annotated[float, typer.Option("--timeout", help="As for run.")] = 300.0,
+    processes: Processes = None,
+    api: Api = "openai",
+    header: Headers = None,
+    extra_body: ExtraBody = None,
+    retries: Retries = 0,
+    retry_wait: RetryWait = 0.5,
+    engine_warmup: EngineWarmup = 0,
+    rank_field: RankField = None,
     lang: Language = "en",
     no_prefect: NoPrefect = False,
     as_json: AsJson = False,
@@ -101,15 +120,19 @@ def search(
             "confirm": confirm, "pass_name": only_pass, "max_in_flight": max_in_flight,
         }  # fmt: skip
         reach = {"insecure": insecure, "ca_file": ca_file, "proxy": proxy}
+        sending: dict[str, Any] = {
+            "processes": processes, "api": api, "header": header, "extra_body": extra_body, "retries": retries,
+            "retry_wait": retry_wait, "engine_warmup": engine_warmup, "rank_field": rank_field,
+        }  # fmt: skip
         place = here(dataset, "--dataset")
         with run_progress(quiet=as_json) as progress:
             if no_prefect:
                 report = _in_process(
-                    place, run_dir, url, metrics_url or [], asked, choices, reach, timeout, progress, lang
+                    place, run_dir, url, metrics_url or [], asked, choices, sending, reach, timeout, progress, lang
                 )
             else:
                 report = _as_flow(
-                    place, run_dir, url, metrics_url or [], asked, choices, reach, timeout, progress, lang
+                    place, run_dir, url, metrics_url or [], asked, choices, sending, reach, timeout, progress, lang
                 )
         if as_json:
             emit_json(report)
@@ -126,6 +149,7 @@ def _in_process(
     metrics_urls: list[str],
     asked: dict[str, Any],
     choices: dict[str, Any],
+    sending: dict[str, Any],
     reach: dict[str, Any],
     timeout: float,
     progress: Any,
@@ -143,6 +167,7 @@ def _in_process(
         metrics_urls=tuple(metrics_urls),
         connection=Connection(**reach),
         timeouts=Timeouts.of(timeout),
+        sending=sending_of(sending),
         **choices,
     )
     low, high, step = (bound(asked[name]) for name in ("low", "high", "resolution"))
@@ -161,6 +186,7 @@ def _as_flow(
     metrics_urls: list[str],
     asked: dict[str, Any],
     choices: dict[str, Any],
+    sending: dict[str, Any],
     reach: dict[str, Any],
     timeout: float,
     progress: Any,
@@ -175,6 +201,7 @@ def _as_flow(
     ready_prefect()
     from flows.results import value_of
     from flows.search import search as flow
+    from flows.secrets import veiled
     from tasks.run_benchmark import watched
 
     variant, ca_file, proxy = choices["variant_dataset"], reach["ca_file"], reach["proxy"]
@@ -190,6 +217,7 @@ def _as_flow(
                 insecure=reach["insecure"],
                 ca_file=str(ca_file.resolve()) if ca_file else None,
                 proxy=shown([proxy])[0] if proxy else None,
+                **sending | {"header": veiled(sending["header"] or [])},
                 timeout=timeout,
                 language=language,
                 return_state=True,

@@ -43,8 +43,8 @@ class Timeouts:
         first_byte: float | None = None,
         total: float | None = None,
     ) -> Timeouts:
-        """The deadlines that a user chose, the others from ``idle``: a whole request may take three times as long as the
-        longest of its waits.
+        """The deadlines that a user chose, the others from ``idle``: a whole request may take three times as long as
+        the longest of its waits.
 
         Raises:
             InputError: no time to wait; the message names the option.

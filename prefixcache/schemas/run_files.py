@@ -30,7 +30,7 @@ ORDER = obj(
 
 
 def run() -> Schema:
-    """run.json. Open are options, isolation, servers[], plan, kv_events, engine_warmup, error and the passes' isolation."""
+    """run.json. Open are options, isolation, servers[], plan, kv_events, engine_warmup, error, the passes' isolation."""
     entry = obj(
         {
             "name": "str",
@@ -132,6 +132,23 @@ def load() -> Schema:
             "gate_waits": told("Requests held back longer than 1 ms by their gate. Unit: requests.", "nat"),
             "slot_waits": told("Requests held back longer than 1 ms for a place in flight. Unit: requests.", "nat"),
             "in_flight_peak": told("Requests between first byte and last token at once. Unit: requests.", "nat"),
+            "processes": told("Processes that carried requests.", "nat"),
+            "sender": told("How well the sender kept time.", _sender()),
+        }
+    )
+
+
+def _sender() -> Schema:
+    """Figures of :class:`prefixcache.load.health.Health`."""
+    return obj(
+        {
+            "ticks": told("Looks at the clock, 10 ms apart, of all processes.", "nat"),
+            "stalls": told("Those that came more than 10 ms late.", "nat"),
+            "stalled_s": told("What the stalls add up to. Unit: seconds.", "num"),
+            "longest_stall_s": told("The worst of them. Unit: seconds.", "num"),
+            "collections": told("Garbage collections.", "nat"),
+            "collected_s": told("What they add up to. Unit: seconds.", "num"),
+            "longest_collection_s": told("The longest of them. Unit: seconds.", "num"),
         }
     )
 

@@ -21,6 +21,7 @@ from prefixcache.load.options import Progress, RunOptions
 from prefixcache.load.run import run_benchmark
 from tests.load.fake_server import FakeServer
 from tests.load.handmade import Wish, make_dataset
+from tests.support.reading import said_by
 
 WISHES = [Wish("a", 16), Wish("b", 32), Wish("a", 32), Wish("b", 16), Wish("a", 48), Wish("b", 48)]
 
@@ -247,7 +248,7 @@ def test_a_server_that_echoes_what_it_was_sent(dataset: Path, tmp_path: Path, qu
     assert sum("asked with" in error for error in errors) >= 2  # the rest of the text is kept
     planted = (token[:12], "planted-user", "planted/pass", "planted%2F", "onlyvalue77", "planted/token", "q7", "9z")
     for path in (tmp_path / "run" / "runtime").iterdir():
-        assert [secret for secret in planted if secret.encode() in path.read_bytes()] == [], path.name
+        assert [secret for secret in planted if secret in said_by(path)] == [], path.name
     assert not any(secret in str(summary.to_json()) for secret in planted)
 
 
