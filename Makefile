@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: env check test test-real demo bench bench-full fidelity lock clean
+.PHONY: env check test test-real demo bench bench-full bench-load fidelity lock clean
 
 env: $(STAMP)
 
@@ -46,6 +46,10 @@ bench-full: env   ## all figures and the peers' generators; prints the READMEs' 
 	$(BIN)/python -m benchmarks.generation --full --runs 3 --json > $(BENCH)/generation.jsonl
 	$(BIN)/python -m benchmarks.peers $(BENCH_PEERS) --json > $(BENCH)/peers.jsonl
 	$(BIN)/python -m benchmarks.readme $(BENCH)/generation.jsonl $(BENCH)/peers.jsonl
+
+bench-load: env   ## load generators against one server, and 10,000 requests in open loop
+	$(BIN)/python -m benchmarks.load
+	$(BIN)/python -m benchmarks.load.open_loop
 
 fidelity: env   ## plays scenarios on real engines and writes docs/fidelity.md: the best part of an hour
 	$(BIN)/python -m benchmarks.fidelity
