@@ -127,6 +127,9 @@ def run(
     connect_timeout: ConnectTimeout = None,
     first_byte_timeout: FirstByteTimeout = None,
     total_timeout: TotalTimeout = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show a dashboard while the run lasts; only on a terminal.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the run would take, send nothing.")] = False,
     prefill_tps: Annotated[
         float | None, typer.Option(min=0, help="For --dry-run: prompt tokens the server computes per second.")
@@ -157,6 +160,7 @@ def run(
             run_dir or next_run_dir(OUTPUTS),
             no_prefect=no_prefect,
             quiet=as_json,
+            live=live,
             urls=url,
             metrics_urls=metrics_url or [],
             model=model,
@@ -223,11 +227,13 @@ def execute(
     reach: dict[str, Any] | None = None,
     timeouts: dict[str, Any] | None = None,
     sending: dict[str, Any] | None = None,
+    live: bool = False,
     **choices: Any,
 ) -> dict[str, Any]:
     """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report.
 
     ``reach``: ``insecure, ca_file, proxy``, how servers are reached. ``timeouts``, ``sending``: the command's options.
+    ``live``: show the dashboard, if there is a terminal.
     """
     from prefixcache.engines.http import Connection, Timeouts
     from prefixcache.load.options import RunOptions
@@ -244,7 +250,7 @@ def execute(
         **choices,
     )
     choices |= timeouts | (sending or {})  # the flow makes its own of them
-    with run_progress(quiet=quiet) as progress:
+    with run_progress(quiet=quiet, live=live, language=language) as progress:
         if no_prefect:
             from prefixcache.load.run import run_benchmark
             from prefixcache.report.build import build_prefix_cache_report
@@ -308,8 +314,17 @@ def _as_flow(
 
 
 @contextmanager
-def run_progress(*, quiet: bool) -> Iterator[Any]:
-    """A live line per pass and phase on stderr; silent without a terminal. Notes are printed in any case."""
+def run_progress(*, quiet: bool, live: bool = False, language: str = "en") -> Iterator[Any]:
+    """A line per pass and phase on stderr, or the dashboard; silent without a terminal. Notes are printed in any
+    case."""
+    if live and err.is_terminal:
+        from flows.live_view import live_progress
+
+        with live_progress(err, language_of(language)) as show_frames:
+            yield show_frames
+        return
+    if live:
+        note(say("live.no_terminal", language_of(language)))
     columns = (
         SpinnerColumn(finished_text="[green]✓[/]"),
         TextColumn("{task.description:<18}"),
@@ -345,7 +360,7 @@ def _dry_run(
 ) -> None:
     from prefixcache.engines.http import Connection
     from prefixcache.load.options import RunOptions
-    from prefixcache.load.run import dry_run
+    from prefixcache.load.dry_run import dry_run
 
     facts = dry_run(
         dataset,

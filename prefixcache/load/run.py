@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 
-from prefixcache.engines.endpoint import Endpoint, parse_endpoint, url_secrets
+from prefixcache.engines.endpoint import Endpoint, parse_endpoint
 from prefixcache.engines.http import open_client
-from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
-from prefixcache.errors import InputError, PrefixCacheError, locating
+from prefixcache.engines.snapshot import MetricsSource
+from prefixcache.errors import locating
 from prefixcache.load.carrier import Carrier, open_carrier
+from prefixcache.load.chosen import api_key_of, metrics_sources, pace_of, secrets_of, send_form
 from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.engine_warmup import warm_engine
-from prefixcache.load.facts import Rates, plan_facts
 from prefixcache.load.isolation import Isolator
 from prefixcache.load.kv_recorder import KvRecorder, sources_of
 from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import (
-    API_KEY_VARIABLE,
     Progress,
     ProgressCallback,
     RunOptions,
     RunSummary,
-    SendChoice,
 )
 from prefixcache.load.output_tokens import OutputCounter
-from prefixcache.load.pace import Pace, make_pace
 from prefixcache.load.passes import Bench, PassRunner
 from prefixcache.load.place import check_free, check_place, wrong_place
 from prefixcache.load.preflight import Preflight, preflight
@@ -41,8 +36,6 @@ from prefixcache.load.routes import Router
 from prefixcache.load.runfiles import RunFiles
 from prefixcache.load.store import RunStore
 from prefixcache.load.variant import load_variant
-
-STAGE = "run_benchmark"
 
 
 def run_benchmark(
@@ -84,48 +77,6 @@ async def run_benchmark_async(
             variant.close()
 
 
-def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
-    """What a run would take, without sending a request (``prefixcache run --dry-run``).
-
-    The time is estimated from the options' assumed rates, else from those that the first server states (the
-    reference engine does); otherwise it is null and the assumption says why.
-    """
-    dataset = load_dataset(Path(dataset_dir)).first(options.limit)
-    try:
-        rates = _assumed(options) or asyncio.run(_stated_rates(options))
-        gating = options.gating or dataset.gating
-        pace = _pace(options, dataset)
-        facts = plan_facts(dataset, gating, pace.in_flight, rates, pace)
-        return {**facts, "server_check": asyncio.run(_server_check(dataset, options))}
-    finally:
-        dataset.close()
-
-
-async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, Any]:
-    """The preflight's verdict as data: a dry run tells it and goes on."""
-    endpoints = [parse_endpoint(url) for url in options.urls]
-    api_key = _api_key(options)
-    timeouts = replace(options.timeouts, connect=2.0, idle=20.0)
-    secrets = _secrets(options, api_key)
-    try:
-        async with open_client(timeouts, options.connection) as http:
-            found = await preflight(
-                http,
-                endpoints,
-                _sources(options, endpoints, api_key, secrets),
-                dataset,
-                model=options.model,
-                by_rank=Router(endpoints, dataset).by_rank,
-                check_tokens=send_form(dataset, options.send) != "ids",
-                api_key=api_key,
-                secrets=secrets,
-            )
-    except PrefixCacheError as error:
-        return {"fits": False, "error": error.as_json(), "warnings": []}
-    warnings = [{"code": code, "message": text} for code, text in found.warnings]
-    return {"fits": True, "error": None, "warnings": warnings}
-
-
 @dataclass(slots=True)
 class _Run:
     """One run and what it has so far; run.json can be written from it at any moment."""
@@ -139,13 +90,13 @@ class _Run:
     async def go(self) -> RunSummary:
         options = self.options
         endpoints = [parse_endpoint(url) for url in options.urls]
-        api_key = _api_key(options)
-        secrets = _secrets(options, api_key)
+        api_key = api_key_of(options)
+        secrets = secrets_of(options, api_key)
         send = send_form(self.dataset, options.send)
         check_free(self.run_dir)
         check_place(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
         async with open_client(options.timeouts, options.connection) as http:
-            sources = _sources(options, endpoints, api_key, secrets)
+            sources = metrics_sources(options, endpoints, api_key, secrets)
             router = Router(endpoints, self.dataset, options.sending.rank_field)
             with locating(stage="preflight", dataset_id=self.dataset.dataset_id, retry_count=0):
                 found = await self._preflight(http, endpoints, sources, router, api_key, secrets, send)
@@ -179,7 +130,7 @@ class _Run:
 
     def _carrier(self) -> AbstractAsyncContextManager[Carrier]:
         options = self.options
-        streams = _pace(options, self.dataset).in_flight
+        streams = pace_of(options, self.dataset).in_flight
         return open_carrier(options.sending.processes_for(streams), options.timeouts, options.connection)
 
     def _client(
@@ -269,7 +220,7 @@ class _Run:
         found: Preflight,
         store: RunStore,
     ) -> Bench:
-        options, dataset, pace = self.options, self.dataset, _pace(self.options, self.dataset)
+        options, dataset, pace = self.options, self.dataset, pace_of(self.options, self.dataset)
         labels = [source.label for source in sources]
         bench = Bench(
             dataset=dataset,
@@ -301,87 +252,3 @@ class _Run:
             what = "no text (output.prompts: ids)" if dataset.without_texts else "no exact text"
             bench.warn("sent_as_ids", f"the dataset holds token ids and {what}, so its prompts are sent as ids")
         return bench
-
-
-def _pace(options: RunOptions, dataset: RunDataset) -> Pace:
-    """The load of the measured requests."""
-    return make_pace(
-        options.shape(dataset.concurrency),
-        len(dataset.requests),
-        max_in_flight=options.max_in_flight,
-        duration=options.duration,
-    )
-
-
-def send_form(dataset: RunDataset, choice: SendChoice) -> SendForm:
-    """How the prompts are sent: as the user chose, else as chat or text where the dataset has it, else as ids.
-
-    Raises:
-        InputError: the dataset does not hold what was chosen.
-    """
-    first = dataset.prompt(dataset.requests[0])
-    readable = dataset.has_text and (first.text is not None or first.messages is not None)
-    if choice == "ids" and first.ids is None:
-        raise _no_form(
-            dataset,
-            "the dataset's data.jsonl holds no token ids (output.prompts: text)",
-            "Leave out --send, or generate the dataset with output.prompts: both.",
-        )
-    if choice == "text" and not readable:
-        why = "no text (output.prompts: ids)" if dataset.without_texts else "no text that gives exactly those"
-        raise _no_form(dataset, f"the dataset holds token ids and {why}", "Leave out --send or choose ids.")
-    if choice == "ids" or not readable:
-        return "ids"
-    return "chat" if dataset.chat else "text"
-
-
-def _no_form(dataset: RunDataset, message: str, remedy: str) -> InputError:
-    return InputError(message, field="send", remedy=remedy, stage=STAGE, dataset_id=dataset.dataset_id)
-
-
-def _secrets(options: RunOptions, api_key: str | None) -> tuple[str, ...]:
-    """Everything that no file and no line may show, whoever says it."""
-    proxy = options.connection.proxy
-    urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
-    return (*((api_key,) if api_key else ()), *url_secrets(urls), *options.sending.secrets)
-
-
-def _sources(
-    options: RunOptions, endpoints: Sequence[Endpoint], api_key: str | None, secrets: tuple[str, ...]
-) -> list[MetricsSource]:
-    """Metrics pages, each once: a page read twice would be counted twice."""
-    if options.metrics_urls:
-        found = [metrics_source(url, api_key) for url in options.metrics_urls]
-    else:
-        found = [source_of(e, api_key=api_key) for e in endpoints]
-    return list({source.label: replace(source, secrets=secrets) for source in found}.values())
-
-
-def _assumed(options: RunOptions) -> Rates | None:
-    if options.assumed_prefill_tps is None and options.assumed_decode_tps is None:
-        return None
-    return Rates(options.assumed_prefill_tps or 0, options.assumed_decode_tps or 0, "assumed by the options")
-
-
-async def _stated_rates(options: RunOptions) -> Rates | None:
-    endpoint = parse_endpoint(options.urls[0])
-    timeouts = replace(options.timeouts, connect=2.0, idle=5.0)
-    try:
-        async with open_client(timeouts, options.connection) as http:
-            headers = endpoint.headers(_api_key(options))
-            info = (await http.get(endpoint.url("/server_info"), headers=headers)).json()
-        return Rates(float(info["prefill_tps"]), float(info["decode_tps"]), f"stated by {endpoint.base}")
-    except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _api_key(options: RunOptions) -> str | None:
-    key = (options.api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise InputError(
-            "it holds characters that no HTTP header can carry",
-            field=API_KEY_VARIABLE,
-            remedy="Set the variable to the key alone.",
-            stage=STAGE,
-        )
-    return key or None

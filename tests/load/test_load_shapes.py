@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.cli import app
+from prefixcache.load.dry_run import dry_run
 from prefixcache.load.options import Progress, RunOptions
-from prefixcache.load.run import dry_run, run_benchmark
+from prefixcache.load.run import run_benchmark
 from prefixcache.load.shapes.grammar import parse_load
 from prefixcache.load.shapes.schedule import arrival_offsets
 from prefixcache.reference.options import EngineOptions
