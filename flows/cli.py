@@ -15,6 +15,7 @@ from flows.commands.init import init
 from flows.commands.inspect import inspect
 from flows.commands.plan import plan
 from flows.commands.reorder import reorder
+from flows.commands.replay import replay
 from flows.commands.report import report
 from flows.commands.run import run
 from flows.commands.search import search
@@ -68,6 +69,7 @@ for command in (
     reorder,
     simulate,
     run,
+    replay,
     report,
     search,
     compare,

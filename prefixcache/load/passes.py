@@ -35,7 +35,7 @@ from prefixcache.load.routes import Router
 from prefixcache.load.sampler import Sampler, counted
 from prefixcache.load.sender import Sender
 from prefixcache.load.sender_troubles import warn_of_sending
-from prefixcache.load.series import Sample
+from prefixcache.load.series import Mark, Sample
 from prefixcache.load.store import RunStore
 from prefixcache.load.troubles import warn_of_pass
 from prefixcache.load.waiting import InFlight
@@ -157,8 +157,8 @@ class PassRunner:
         watched = self.in_flight.watched(idle, lambda note: self._waiting("measured", note))
         self.sampler.begin("measured", len(bench.dataset.requests), began)
 
-        def see(now: Snapshot, usage: UsageStats) -> None:
-            self.sampler.counted(counted(bench.monitor.adapter, before, now, usage.fallen))
+        def see(now: Snapshot, usage: UsageStats, mark: Mark | None = None) -> None:
+            self.sampler.saw(counted(bench.monitor.adapter, before, now, usage.fallen), mark)
 
         polling = bench.monitor.polling(self.name, began, see)
         async with watched, self.sampler.ticking(), polling as usage:
@@ -171,8 +171,7 @@ class PassRunner:
             bench.warn("polling_stopped", redact(usage.error, bench.client.secrets), self.name)
         await self._idle("after the pass")
         after = await bench.monitor.snapshot(usage)
-        see(after, usage)
-        self.sampler.mark("counted")
+        see(after, usage, "counted")
         for text in (*before.warnings, *after.warnings):
             bench.warn("metrics", text, self.name)
         aggregation = aggregate(bench.monitor.adapter, before, after, usage.fallen)

@@ -32,10 +32,12 @@ class RunningPercentiles:
             self._sorted = np.insert(self._sorted, np.searchsorted(self._sorted, fresh), fresh)
         if not self._sorted.size:
             return [None] * len(percents)
-        return [self._one(percent) for percent in percents]
+        return [percentile(self._sorted, percent) for percent in percents]
 
-    def _one(self, percent: float) -> float:
-        place = (self._sorted.size - 1) * percent / 100
-        low = int(place)
-        first, second = self._sorted[low], self._sorted[min(low + 1, self._sorted.size - 1)]
-        return float(first + (second - first) * (place - low))
+
+def percentile(ascending: NDArray[np.float64], percent: float) -> float:
+    """Of sorted values, at least one, interpolated linearly."""
+    place = (ascending.size - 1) * percent / 100
+    low = int(place)
+    first, second = ascending[low], ascending[min(low + 1, ascending.size - 1)]
+    return float(first + (second - first) * (place - low))

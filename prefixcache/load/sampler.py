@@ -21,7 +21,7 @@ from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.load.dataset import Planned
 from prefixcache.load.figures import measured
-from prefixcache.load.percentiles import RunningPercentiles
+from prefixcache.load.percentiles import RunningPercentiles, percentile
 from prefixcache.load.records import Phase, RequestRecord
 from prefixcache.load.series import Mark, Sample
 
@@ -34,9 +34,10 @@ LATE = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a server showed at a moment of ``time.perf_counter``: counters since the pass began, and gauges."""
+    """What a server showed at a moment of ``time.perf_counter``: counters since the pass began, and gauges; nothing yet
+    if there was no such moment."""
 
-    at: float
+    at: float | None = None
     query_tokens: int | None = None
     hit_tokens: int | None = None
     hit_ratio: float | None = None
@@ -86,7 +87,7 @@ class _Phase:
     ttft: RunningPercentiles = field(default_factory=RunningPercentiles)
     fresh: array[float] = field(default_factory=lambda: array("d"))
     window: deque[tuple[float, int, array[float]]] = field(default_factory=deque)
-    counted: Counted | None = None
+    counted: Counted = field(default_factory=Counted)
 
 
 class Sampler:
@@ -144,12 +145,12 @@ class Sampler:
             phase.ttft.add(record.ttft_s)
             phase.fresh.append(record.ttft_s)
 
-    def counted(self, counted: Counted) -> None:
+    def saw(self, counted: Counted, mark: Mark | None = None) -> None:
         """The server's counters were read."""
         if (phase := self._phase) is not None:
             phase.counted = counted
-            if time.perf_counter() - self._last >= EARLY * self.interval:
-                self._take(phase, None)
+            if mark is not None or time.perf_counter() - self._last >= EARLY * self.interval:
+                self._take(phase, mark)
 
     def mark(self, mark: Mark) -> None:
         """Take a sample that says what has just happened."""
@@ -204,16 +205,16 @@ class Sampler:
                 ttft_p90_s=_rounded(p90),
                 ttft_p99_s=_rounded(p99),
                 ttft_recent_p50_s=_rounded(recent),
-                counters_s=None if seen is None else _round(seen.at - phase.began),
-                query_tokens=seen and seen.query_tokens,
-                hit_tokens=seen and seen.hit_tokens,
-                hit_ratio=seen and seen.hit_ratio,
+                counters_s=None if seen.at is None else _round(seen.at - phase.began),
+                query_tokens=seen.query_tokens,
+                hit_tokens=seen.hit_tokens,
+                hit_ratio=seen.hit_ratio,
                 designed_input_tokens=phase.input_tokens if designed else None,
                 designed_hit_tokens=phase.hit_tokens if designed else None,
                 designed_ratio=phase.hit_tokens / phase.input_tokens if designed and phase.input_tokens else None,
-                kv_usage=seen and seen.kv_usage,
-                running=seen and seen.running,
-                waiting=seen and seen.waiting,
+                kv_usage=seen.kv_usage,
+                running=seen.running,
+                waiting=seen.waiting,
             )
         )
 
@@ -227,7 +228,7 @@ def _window(phase: _Phase, now: float) -> tuple[float | None, float | None]:
     since, ended, _ = phase.window[0]
     recent = np.concatenate([values for _, _, values in list(phase.window)[1:]])
     rate = (phase.ended - ended) / (now - since) if now > since else None
-    return rate, float(np.median(recent)) if recent.size else None
+    return rate, percentile(np.sort(recent), 50) if recent.size else None
 
 
 def _round(seconds: float) -> float:

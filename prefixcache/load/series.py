@@ -81,7 +81,7 @@ class Sample:
         return cls(row["pass"], *(row[name] for name in COLUMNS[1:]))
 
 
-COLUMNS = ("pass", *(field.name for field in fields(Sample))[1:])
+COLUMNS = ("pass", *(field.name for field in fields(Sample)[1:]))
 TEXTS = ("pass", "phase", "mark")
 COUNTS = (
     "planned",

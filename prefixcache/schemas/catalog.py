@@ -12,6 +12,7 @@ from prefixcache.schemas import (
     report_file,
     rows,
     run_files,
+    series_output,
     simulation_output,
 )
 from prefixcache.schemas.parts import Schema
@@ -30,8 +31,10 @@ MAKERS: dict[str, Callable[[], Schema]] = {
     "prefix_cache_report": report_file.prefix_cache_report,
     "trace_simulation": simulation_output.trace_simulation,
     "dataset_simulation": simulation_output.dataset_simulation,
+    "clocked_simulation": simulation_output.clocked_simulation,
     "run_comparison": measuring_output.run_comparison,
     "slo_search": measuring_output.slo_search,
+    "run_series": series_output.run_series,
 }
 
 

@@ -21,8 +21,10 @@ VERSIONS: dict[str, int] = {
     "prefix_cache_report": 1,
     "trace_simulation": 1,
     "dataset_simulation": 1,
+    "clocked_simulation": 1,
     "run_comparison": 1,
     "slo_search": 1,
+    "run_series": 1,
 }
 """Kind of artifact → the newest version of its form that this package knows."""
 FIRST = 1

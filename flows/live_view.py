@@ -1,0 +1,107 @@
+"""The dashboard on a terminal: drawn by a thread of its own, so that no request waits for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+
+from flows.console import note
+from prefixcache.help.messages import say
+from prefixcache.help.words import Language
+from prefixcache.load.options import Progress
+from prefixcache.load.series import Sample
+from prefixcache.report.dashboard import frame
+
+LEAST_BETWEEN_S = 0.25
+"""Seconds between two drawings at least: a frame takes a few milliseconds of the interpreter that sends requests."""
+
+
+class LiveView:
+    """Takes a run's steps and shows its dashboard.
+
+    Args:
+        console: a terminal.
+        language: of the words.
+    """
+
+    def __init__(self, console: Console, language: Language) -> None:
+        self.console = console
+        self.language = language
+        self._samples: list[Sample] = []
+        self._step = ""
+        self._new = threading.Event()
+        self._ended = False
+        self._drawn = 0
+        self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
+
+    def __call__(self, event: Progress) -> None:
+        """A step of the run; called from the loop that sends, so it only takes note."""
+        if event.note:
+            note(event.note)
+        if event.sample is not None:
+            self._samples.append(event.sample)
+            self._new.set()
+        elif not self._samples and event.phase != self._step:
+            self._step = event.phase
+            self._new.set()
+
+    @contextmanager
+    def showing(self) -> Iterator[LiveView]:
+        """Draw within the block; the last frame stays."""
+        with self._live:
+            thread = threading.Thread(target=self._draw_on, name="live-view", daemon=True)
+            thread.start()
+            try:
+                yield self
+            finally:
+                self._ended = True
+                self._new.set()
+                thread.join()
+                self._draw()
+
+    def _draw_on(self) -> None:
+        while not self._ended:
+            self._new.wait()
+            self._new.clear()
+            self._draw()
+            time.sleep(0 if self._ended else LEAST_BETWEEN_S)
+
+    def _draw(self) -> None:
+        shown = self._samples[:]
+        if not shown:
+            self._live.update(say("live.step", self.language, step=self._step) if self._step else "", refresh=True)
+        elif len(shown) != self._drawn:
+            self._drawn = len(shown)
+            self._live.update(frame(shown, self.language, self.console.width), refresh=True)
+
+
+def play(samples: Sequence[Sample], console: Console, language: Language, speed: float) -> None:
+    """Show a run again, ``speed`` times as fast as it was.
+
+    Args:
+        samples: at least one.
+        console: a terminal.
+    """
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        began, shown_at = time.perf_counter(), float("-inf")
+        for number, sample in enumerate(samples, start=1):
+            wait = (sample.run_s - samples[0].run_s) / speed - (time.perf_counter() - began)
+            if wait > 0:
+                time.sleep(wait)
+            # What comes quicker than it can be seen is left out, but never the last.
+            if time.perf_counter() - shown_at >= LEAST_BETWEEN_S / 5 or number == len(samples):
+                shown_at = time.perf_counter()
+                live.update(frame(samples[:number], language, console.width), refresh=True)
+
+
+@contextmanager
+def live_progress(console: Console, language: Language) -> Iterator[Any]:
+    """A receiver of a run's steps that shows the dashboard within the block."""
+    with LiveView(console, language).showing() as view:
+        yield view
