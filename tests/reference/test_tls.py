@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
 from pathlib import Path
 
 import httpx
@@ -12,6 +11,7 @@ import pytest
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
+from tests.support.certificates import self_signed
 
 pytestmark = pytest.mark.engine
 
@@ -20,11 +20,8 @@ pytestmark = pytest.mark.engine
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """Certificate of 127.0.0.1 and its key."""
     folder = tmp_path_factory.mktemp("tls")
-    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-days", "2", "-subj", "/CN=reference", "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run([*command, "-keyout", key, "-out", cert], check=True, capture_output=True)
-    return cert, key
+    cert, key = self_signed(folder)
+    return str(cert), str(key)
 
 
 @pytest.mark.parametrize("plan", [None, "- requests: 2\n  reset: before_headers\n"])
