@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--case", action="append", default=[], metavar="NAME", help="a figure; may be repeated")
     parser.add_argument("--full", action="store_true", help="all figures: an hour or less, 20 GB in the folder")
     parser.add_argument("--list", action="store_true", help="name the figures and end")
-    parser.add_argument("--runs", type=int, default=5, help="runs of each case (default 5)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each case (default 3)")
     parser.add_argument("--workers", type=int, default=2, help="processes that build shards (default 2)")
     parser.add_argument("--tokenizer", default="qwen", help="qwen (default), embedded, or a folder")
     parser.add_argument("--folder", type=Path, help="where datasets are made and removed (default: the system's)")

@@ -101,3 +101,7 @@ def _check_packages() -> None:
             f"error: the package `flows` was imported from {Path(flows.__file__ or '').parent}, not from beside "
             "prefixcache. Remedy: install prefixcache in an environment of its own."
         )
+
+
+if __name__ == "__main__":
+    main()

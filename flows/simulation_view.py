@@ -45,8 +45,86 @@ def show_dataset(report: dict[str, Any], lang: Language) -> None:
                 _add(table, say("simulate.domain", lang, number=domain["domain"]), domain)
         out.print(table)
         _show_usage(figures, lang)
+        if "tiers" in figures:
+            _show_tiers(figures, lang)
+    if "like" in report:
+        _show_like(report["like"], lang)
     for sweep in report.get("sweeps", []):
         _show_sweep(sweep, named("pass_name", sweep["name"], lang), lang)
+
+
+def show_clocked(report: dict[str, Any], lang: Language) -> None:
+    """Per pass three ways to know its hits, the measured one last."""
+    out.print(f"[bold]{report['dataset_id']}[/]", soft_wrap=True)
+    size = _size(report["num_blocks"], lang)
+    head = say("simulate.head_of_run", lang, engine=report["engine"], block_size=report["block_size"])
+    out.print(head + say("simulate.size", lang, size=size), soft_wrap=True)
+    names = ("how", "input_tokens", "hit_tokens", "ratio", "off_measured", "requests_off", "evicted")
+    for figures in report["passes"]:
+        table = _table(names, lang, left=1)
+        table.title = named("pass_name", figures["name"], lang)
+        tokens = f"{figures['input_tokens']:,}"
+        for way, evicted in (("event", "evicted_blocks"), ("led", "led_evicted_blocks")):
+            table.add_row(
+                say(f"simulate.{way}", lang),
+                tokens,
+                f"{figures[f'{way}_hit_tokens']:,}",
+                _percent(figures[f"{way}_hit_ratio"]),
+                _points(figures[f"{way}_deviation_pp"]),
+                _count(figures[f"{way}_requests_off"]),
+                f"{figures[evicted]:,}",
+            )
+        queries, hits = (_count(figures[f"measured_{name}_tokens"]) for name in ("query", "hit"))
+        table.add_row(say("simulate.measured", lang), queries, hits, _percent(figures["measured_hit_ratio"]))
+        out.print(table)
+        told, all_of = f"{figures['told_requests']:,}", f"{figures['request_count']:,}"
+        out.print(say("simulate.told", lang, told=told, requests=all_of), soft_wrap=True)
+
+
+def _show_tiers(figures: dict[str, Any], lang: Language) -> None:
+    table = _table(("tier", "queries", "hit_tokens", "ratio"), lang, left=1)
+    for row in figures["tiers"]:
+        cells = (f"{row['query_tokens']:,}", f"{row['hit_tokens']:,}", _percent(row["hit_ratio"]))
+        table.add_row(named("tier", row["tier"], lang), *cells)
+    total = (f"{figures['input_tokens']:,}", f"{figures['hit_tokens']:,}", _percent(figures["token_hit_ratio"]))
+    table.add_row(say("simulate.all_tiers", lang), *total)
+    out.print(table)
+
+
+def _show_like(like: dict[str, Any], lang: Language) -> None:
+    parts = [
+        f"{row['name']} {_size(row['value'], lang) if row['name'] == 'num_blocks' else row['value']} "
+        f"({named('source', row['source'], lang)})"
+        for row in like["parameters"]
+    ]
+    out.print(say("simulate.like", lang, parameters=", ".join(parts)), soft_wrap=True)
+    if (pace := like["pace"]) is not None:
+        out.print(
+            say(
+                "simulate.pace",
+                lang,
+                step=f"{pace['step_s'] * 1e3:.3g}",
+                token=f"{pace['token_s'] * 1e6:.3g}",
+                delay=f"{pace['delay_s'] * 1e3:.3g}",
+                spacing=f"{pace['spacing_s'] * 1e3:.3g}",
+                error=f"{pace['time_error'] * 100:.1f}",
+                default=f"{pace['default_time_error'] * 100:.1f}",
+                order=f"{pace['order_agreement'] * 100:.2f}",
+            ),
+            soft_wrap=True,
+        )
+    for row in like["measured"]:
+        name = named("pass_name", row["name"], lang)
+        ratio, points = _percent(row["hit_ratio"]), _points(row["deviation_pp"])
+        out.print(say("simulate.beside", lang, name=name, ratio=ratio, deviation=points), soft_wrap=True)
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.4f} pp"
+
+
+def _count(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
 
 
 def _head(report: dict[str, Any], lang: Language) -> None:

@@ -74,7 +74,7 @@ def _in_flight(section: Section, scenario: Scenario, played: Played, name: str) 
     """The model of requests in flight from the send order alone, and led by the recorded KV events."""
     server = section.server
     assert isinstance(server, Vllm) and server.budget is not None and server.sequences is not None
-    limits = {"max_num_batched_tokens": server.budget, "max_num_seqs": server.sequences}
+    limits: dict[str, Any] = {"max_num_batched_tokens": server.budget, "max_num_seqs": server.sequences}
     alone = _simulated(
         section, played.dataset, name, concurrency=scenario.concurrency, gating=scenario.gating, **limits
     )

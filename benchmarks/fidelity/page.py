@@ -86,8 +86,9 @@ def _cells(section: Section, row: Row, language: Language) -> list[str]:
             tokens = [row["designed"], row["simulated"], row["measured"], row["measured"] - row[_claim(section)]]
             return [*first, *(f"{count:,}" for count in tokens), off]
         case "flight":
-            tokens = [row[key] for key in ("designed", "simulated", "in_flight", "clocked", "measured")]
-            errors = [_pp(row, key) for key in ("simulated", "in_flight", "clocked")]
+            row = {"from_events": _from_events(row), **row}
+            tokens = [row[key] for key in ("designed", "simulated", "in_flight", "from_events", "clocked", "measured")]
+            errors = [_pp(row, key) for key in ("simulated", "in_flight", "from_events", "clocked")]
             told = f"{row['events_told'] - row['events_off']} / {row['requests']}"
             return [*first, *(f"{count:,}" for count in tokens), *errors, told]
         case "tier":
@@ -117,6 +118,7 @@ def _summary(results: Mapping[str, Result], language: Language) -> str:
         tokens=f"{tokens:,}",
         off=off,
         flights=len(flights),
+        led_off=sum(row["clocked"] != row["measured"] for row in flights),
         **{key: f"{value:.2f}" for key, value in worst.items()},
     )
 
@@ -176,10 +178,14 @@ ENGLISH = Language(
         ),
         "flight": (
             "The pool is too small, and requests overlap, so time decides. *One at a time* is the pool model in send "
-            "order, *in flight* the model of the scheduler from the send order alone at its default pace, *clocked* "
-            "the same led by the KV events that the run recorded. Errors are in percentage points of the input tokens. "
-            "The last column counts requests whose hits stand in the events themselves, without any model, and are "
-            "those of the answer."
+            "order, *in flight* the model of the scheduler from the send order alone at its default pace. *Clocked by "
+            "KV events* are the hits that the events recorded with the run tell: a request's first stored block begins "
+            "where its hits end; only a request that stores no block of its own takes the model's figure. *Step-led "
+            "model* is the model of the scheduler again, letting each request in at the step at which the events show "
+            "it. It may be off, because a step that stored no block has no event: how many of those there were, and so "
+            "which blocks had been released when the next request was let in, it has to guess from the client's times. "
+            "Errors are in percentage points of the input tokens. The last column counts requests whose hits stand in "
+            "the events themselves, without any model, and are those of the answer."
         ),
         "tier": (
             "The tier is vLLM's ExampleConnector, prompts on disk. The local cache is emptied between the two runs, "
@@ -198,9 +204,9 @@ ENGLISH = Language(
             "measured − simulated", "requests that differ",
         ),
         "flight": (
-            "scenario", "at a time", "requests", "input", "designed", "one at a time", "in flight", "clocked",
-            "measured", "error one at a time", "error in flight", "error clocked",
-            "requests whose hits the events tell",
+            "scenario", "at a time", "requests", "input", "designed", "one at a time", "in flight",
+            "clocked by KV events", "step-led model", "measured", "error one at a time", "error in flight",
+            "error clocked by KV events", "error step-led model", "requests whose hits the events tell",
         ),
         "tier": (
             "scenario", "at a time", "requests", "input", "designed", "measured", "external expected",
@@ -211,14 +217,17 @@ ENGLISH = Language(
         "**In short.** Where exactness is claimed: {passes} passes, {requests} requests, {tokens} tokens of difference "
         "in all counters together, {off} requests that hit otherwise. With requests in flight on pools that are too "
         "small, {flights} runs: largest error {simulated} pp if served one at a time in the model, {in_flight} pp from "
-        "the send order alone, {clocked} pp when led by the steps of recorded KV events, {from_events} pp by the "
-        "hits that these events tell."
+        "the send order alone, {from_events} pp when clocked by recorded KV events, that is by the hits that these "
+        "events tell. The step-led model, which takes only the order of steps from the events and computes the hits, "
+        "is off by {clocked} pp at most ({led_off} of {flights} runs differ)."
     ),
     limits=(
         "What is not modelled",
         (
             "How fast a server is. The model of requests in flight knows the order of sending and sizes; the pace of "
-            "steps and of the client is a default or is calibrated from a run. KV events replace it.",
+            "steps and of the client is a default, on this page everywhere. `simulate --like RUN --calibrate` fits it "
+            "to a run's times, which did not bring the hits nearer to the measured ones (cache-models.md). KV events "
+            "replace it: `simulate --clocked-by RUN`.",
             "SGLang with requests in flight and eviction: only one request at a time is modelled.",
             "Asynchronous scheduling (vLLM's default on GPUs): blocks are released a step later.",
             "Hybrid (Mamba-like) models, speculative decoding, context parallelism: `hit_unit` and `hit_drop` cover "

@@ -53,7 +53,7 @@ def generate(
     as_json: AsJson = False,
 ) -> None:
     """Build a dataset whose prefix-cache hit rate is planned and proven to the token."""
-    with reporting_errors(as_json=as_json, again="again.afresh" if no_prefect else "again.resume"):
+    with reporting_errors(as_json=as_json, again="again.shards" if no_prefect else "again.resume"):
         chosen = language_of(lang)
         from prefixcache.config import load_config
 

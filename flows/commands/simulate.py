@@ -7,83 +7,66 @@ from typing import Annotated, Any
 
 import typer
 
+from flows.commands.simulate_options import (
+    DATASET,
+    RECORD,
+    TRACE,
+    BatchedTokens,
+    BlockSize,
+    Calibrate,
+    ClockedBy,
+    Concurrency,
+    Dataset,
+    Domains,
+    Engine,
+    ExternalBlocks,
+    Gating,
+    HostBlocks,
+    Like,
+    LongPrefill,
+    NumBlocks,
+    OnlyPass,
+    Routing,
+    Seqs,
+    TierWrite,
+    Trace,
+    check_flags,
+    kind_of,
+    one_size,
+    sizes_of,
+)
 from flows.console import emit_json, err, reporting_errors, warn
-from flows.options import AsJson, Language, named_file, named_place
-from flows.simulation_view import show_dataset, show_trace
-from prefixcache.errors import InputError
+from flows.options import AsJson, Language, named_file
+from flows.simulation_view import show_clocked, show_dataset, show_trace
 from prefixcache.help.messages import language_of, say
 
-MOST = 1 << 24
-Trace = Annotated[
-    Path | None,
-    typer.Option("--trace", help="Request trace with block hashes, JSON lines (Mooncake's format).", parser=named_file,
-                 metavar="PATH"),
-]  # fmt: skip
-Dataset = Annotated[
-    Any,
-    typer.Option("--dataset", "-d", help="Folder or address that `generate` wrote.", parser=named_place,
-                 metavar="PATH"),
-]  # fmt: skip
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="lru, vllm, sglang, unbounded; of a dataset also independent_block, content_defined_chunk. "
-        "Default lru for a trace, vllm for a dataset.",
-    ),
-]
-BlockSize = Annotated[
-    int | None,
-    typer.Option("--block-size", "-b", min=1, max=MOST, help="Tokens per block (SGLang: page). Default 512 for a "
-                 "trace, the hit unit for a dataset."),
-]  # fmt: skip
-NumBlocks = Annotated[
-    str | None,
-    typer.Option(
-        "--num-blocks", "-n", help="Blocks of each domain's cache, or unbounded; of a trace several, with commas."
-    ),
-]
-Domains = Annotated[
-    int | None, typer.Option("--domains", "--dp", min=1, max=1024, help="Caches that share nothing (DP ranks).")
-]
-Routing = Annotated[
-    str | None,
-    typer.Option(
-        "--routing",
-        help="round_robin, group_round_robin, bound, sticky, random, explicit; of a trace round_robin or random.",
-    ),
-]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, max=100_000, help="Requests in flight; 1: one at a time.")
-]
+SHOWS = {TRACE: show_trace, DATASET: show_dataset, RECORD: show_clocked}
 
 
 def simulate(
     trace: Trace = None,
     dataset: Dataset = None,
+    like: Like = None,
+    clocked_by: ClockedBy = None,
     engine: Engine = None,
     num_blocks: NumBlocks = None,
     block_size: BlockSize = None,
+    host_blocks: HostBlocks = None,
+    external_blocks: ExternalBlocks = None,
+    tier_write: TierWrite = None,
     count_partial: Annotated[
         bool, typer.Option("--count-partial", help="Of a trace: count last blocks that are not full, too.")
     ] = False,
     domains: Domains = None,
     routing: Routing = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of random routes of a trace.")] = 0,
-    concurrency: Concurrency = 1,
-    gating: Annotated[
-        str | None,
-        typer.Option("--gating", help="With requests in flight: watermark, first_token, completion, none."),
-    ] = None,
-    max_num_batched_tokens: Annotated[
-        int | None, typer.Option("--max-num-batched-tokens", min=1, help="With requests in flight: tokens of a step.")
-    ] = None,
-    max_num_seqs: Annotated[
-        int | None, typer.Option("--max-num-seqs", min=1, help="With requests in flight: requests that run at once.")
-    ] = None,
-    only_pass: Annotated[
-        str | None, typer.Option("--pass", help="Of a dataset: cold, hot or replay; default its own passes.")
-    ] = None,
+    concurrency: Concurrency = None,
+    gating: Gating = None,
+    max_num_batched_tokens: BatchedTokens = None,
+    max_num_seqs: Seqs = None,
+    long_prefill_token_threshold: LongPrefill = None,
+    calibrate: Calibrate = False,
+    only_pass: OnlyPass = None,
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Hits against capacity, and what 50, 90 and 99 % of the ideal need.")
     ] = False,
@@ -96,34 +79,39 @@ def simulate(
     """Simulate a request trace or a dataset in an engine's cache: hits, evictions, use of the cache."""
     with reporting_errors(as_json=as_json):
         chosen = language_of(lang)
-        if (trace is None) == (dataset is None):
-            raise InputError(
-                "neither a trace nor a dataset is given" if trace is None else "a trace and a dataset are given",
-                field="--trace, --dataset",
-                remedy="give one of them.",
-            )
-        flags: dict[str, Any] = {
-            "--count-partial": count_partial or None,
-            "--seed": seed or None,
-            "--concurrency": concurrency if concurrency > 1 else None,
-            "--gating": gating,
-            "--max-num-batched-tokens": max_num_batched_tokens,
-            "--max-num-seqs": max_num_seqs,
-            "--pass": only_pass,
+        kind = kind_of(trace, dataset, clocked_by, like)
+        sweep = sweep or html is not None
+        options: dict[str, Any] = {
+            "engine": engine,
+            "block_size": block_size,
+            "domains": domains,
+            "routing": routing,
+            "concurrency": concurrency,
+            "gating": gating,
+            "max_num_batched_tokens": max_num_batched_tokens,
+            "max_num_seqs": max_num_seqs,
+            "long_prefill_token_threshold": long_prefill_token_threshold,
+            "host_blocks": host_blocks,
+            "external_blocks": external_blocks,
+            "tier_write": tier_write,
         }
-        of_trace = ("--count-partial", "--seed")
-        _refuse(flags, {name for name in flags if (name in of_trace) == (trace is None)}, trace is not None)
+        check_flags(
+            kind,
+            {f"--{name.replace('_', '-')}": value for name, value in options.items()}
+            | {"--num-blocks": num_blocks, "--count-partial": count_partial or None, "--seed": seed or None}
+            | {"--like": like, "--calibrate": calibrate or None, "--pass": only_pass, "--sweep": sweep or None},
+        )
         from prefixcache.simulation.sizes import parse_sizes
 
-        sweep = sweep or html is not None
         sizes = None if num_blocks is None else parse_sizes(num_blocks)
+        given = {name: value for name, value in options.items() if value is not None}
         if trace is not None:
             from prefixcache.simulation.request_trace import simulate_trace
 
             report = simulate_trace(
                 trace,
                 block_size=block_size or 512,
-                num_blocks=_sizes(sizes, engine or "lru", sweep),
+                num_blocks=sizes_of(sizes, engine or "lru", sweep),
                 engine=engine or "lru",
                 count_partial=count_partial,
                 domains=domains or 1,
@@ -131,24 +119,16 @@ def simulate(
                 seed=seed,
                 with_sweep=sweep,
             )
-        else:
-            from prefixcache.simulation.dataset import simulate_dataset
-            from prefixcache.stages.fetch import here
+        elif clocked_by is not None:
+            from prefixcache.simulation.clocked import simulate_clocked
 
-            report = simulate_dataset(
-                here(dataset, "--dataset"),
-                engine=engine or "vllm",
-                num_blocks=_one_size(_sizes(sizes, engine or "vllm", sweep)),
-                block_size=block_size,
-                domains=domains,
-                concurrency=concurrency,
-                gating=gating,
-                max_num_batched_tokens=max_num_batched_tokens,
-                max_num_seqs=max_num_seqs,
-                only_pass=only_pass,
-                routing=routing,
-                with_sweep=sweep,
-            )
+            report = simulate_clocked(clocked_by, given | _given_size(sizes), only_pass=only_pass)
+        else:
+            for name in ("host_blocks", "external_blocks"):
+                if name in given:
+                    given[name] = _tier_size(given[name], name)
+            more = {"only_pass": only_pass, "with_sweep": sweep}
+            report = _of_dataset(dataset, like, given, sizes, calibrate=calibrate, **more)
         if html is not None:
             from prefixcache.report.sweep import write_sweep
 
@@ -157,39 +137,38 @@ def simulate(
         if as_json:
             emit_json(report)
             return
-        (show_trace if trace is not None else show_dataset)(report, chosen)
+        SHOWS[kind](report, chosen)
         if html is not None:
             err.print(say("report.path", chosen, path=html), soft_wrap=True)
 
 
-def _refuse(flags: dict[str, Any], names: set[str], trace: bool) -> None:
-    for name in sorted(names):
-        if flags[name] is not None:
-            raise InputError(
-                f"does not go with a {'trace' if trace else 'dataset'}",
-                field=name,
-                remedy=f"leave it out, or give --{'dataset' if trace else 'trace'}.",
-            )
+def _of_dataset(
+    dataset: Any,
+    like: Path | None,
+    given: dict[str, Any],
+    sizes: list[int | None] | None,
+    *,
+    calibrate: bool,
+    **more: Any,
+) -> dict[str, Any]:
+    from prefixcache.simulation.dataset import simulate_dataset
+    from prefixcache.simulation.like import simulate_like
+    from prefixcache.stages.fetch import here
+
+    if like is not None:
+        root = like / "dataset" if dataset is None else here(dataset, "--dataset")
+        return simulate_like(root, like, given | _given_size(sizes), calibrate=calibrate, **more)
+    size = one_size(sizes_of(sizes, given.get("engine", "vllm"), more["with_sweep"]))
+    return simulate_dataset(here(dataset, "--dataset"), num_blocks=size, **given, **more)
 
 
-def _sizes(sizes: list[int | None] | None, engine: str, sweep: bool) -> list[int | None]:
-    """As given; what needs none may leave them out."""
-    if sizes is not None:
-        return sizes
-    if sweep or engine == "unbounded":
-        return [None]
-    raise InputError(
-        "is missing",
-        field="--num-blocks",
-        remedy="write the blocks of each domain's cache, or unbounded; --sweep needs none.",
-    )
+def _given_size(sizes: list[int | None] | None) -> dict[str, int | None]:
+    return {} if sizes is None else {"num_blocks": one_size(sizes)}
 
 
-def _one_size(sizes: list[int | None]) -> int | None:
-    if len(sizes) > 1:
-        raise InputError(
-            f"{len(sizes)} sizes are given, a dataset is simulated at one",
-            field="--num-blocks",
-            remedy="write one, or use --sweep for hits against capacity.",
-        )
-    return sizes[0]
+def _tier_size(text: str, name: str) -> int | str:
+    from prefixcache.simulation.sizes import UNBOUNDED, parse_sizes
+
+    field = f"--{name.replace('_', '-')}"
+    size = one_size(parse_sizes(text, field), field)
+    return UNBOUNDED if size is None else size

@@ -30,6 +30,7 @@ class ClockedPass:
         measured: what the server answered, -1 where it did not say, shape (n,).
         input_tokens: shape (n,).
         clock: the record.
+        answers: the plan's rows beside what was answered, one a request.
     """
 
     served: InflightServed
@@ -37,15 +38,18 @@ class ClockedPass:
     measured: Counts
     input_tokens: Counts
     clock: KvClock
+    answers: pl.DataFrame
 
     @property
     def hits(self) -> Counts:
-        """What the events tell, and of requests that store nothing, of which they are silent, the model, shape (n,)."""
+        """Hits clocked by the recorded events: what they tell, and of requests that store nothing, of which they are
+        silent, the model led by their steps, shape (n,)."""
         return np.where(self.told >= 0, self.told, self.served.hits)
 
     @property
     def deviation(self) -> float | None:
-        """The model's hit ratio minus the measured one, 0-1; None if an answer does not tell its cached tokens."""
+        """Hit ratio of the model led by the recorded steps minus the measured one, 0-1; None if an answer does not
+        tell its cached tokens."""
         if (self.measured < 0).any() or not len(self.measured):
             return None
         return float((self.served.hits.sum() - self.measured.sum()) / self.input_tokens.sum())
@@ -90,7 +94,7 @@ def clocked_pass(run_dir: Path, pass_name: str, settings: SchedulerSettings | No
     clock = clock_of(requests, traces.keys, measured_rows, answers.select("sent_s", "last_token_s"))
     served = serve_clocked(model, requests, clock.steps, concurrency=concurrency, domains=homes)
     told = np.where(clock.hit_blocks >= 0, clock.hit_blocks * settings.block_size, -1)
-    return ClockedPass(served, told, _measured(answers), requests.input_tokens, clock)
+    return ClockedPass(served, told, _measured(answers), requests.input_tokens, clock, answers)
 
 
 def _sent_before(traces: DatasetTraces, pass_name: str, limit: int | None) -> tuple[Trace, Numbers]:

@@ -1,11 +1,14 @@
 """Request traces with block hashes, in Mooncake's format: one JSON object a line.
 
 ``{"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47, 2353, 2354]}``: a hash id stands
-for a block of the prompt and all before it, 512 tokens in the published traces.
+for a block of the prompt and all before it, 512 tokens in the published traces. Where a request has fewer ids than
+complete blocks only those count (``hash_ids[: input_length // block_size]``), and the reader is warned. UTF-8, with or
+without a byte order mark.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -57,6 +60,8 @@ def read_request_trace(path: Path, unit: int, *, partial: bool = False, outputs:
         require_file(path)
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
+                if number == 1:
+                    line = _without_mark(line)
                 if line.strip():
                     rows.append(_request(line, number, needed, unit))
                     lines.append(number)
@@ -68,7 +73,23 @@ def read_request_trace(path: Path, unit: int, *, partial: bool = False, outputs:
         raise InputError(f"{path.name} holds no requests", field=FIELD, remedy="name a trace with one request a line.")
     order = sorted(range(len(rows)), key=lambda row: rows[row][0])
     trace = _trace([rows[row] for row in order], unit, partial)
-    return RequestTrace(trace, np.array(lines, dtype=np.int64)[order], tuple(_warnings(rows, unit)))
+    return RequestTrace(trace, np.array(lines, dtype=np.int64)[order], tuple(_warnings(rows, lines, unit)))
+
+
+def with_unnamed_blocks(trace: Trace) -> Trace:
+    """With a block of its own for every complete one without an id: engines give it room all the same."""
+    sizes, full = trace.sizes, trace.input_tokens // trace.unit
+    missing = np.maximum(full - sizes, 0)
+    if not missing.any():
+        return trace
+    ends = np.cumsum(sizes + missing)
+    depth = np.arange(int(ends[-1])) - np.repeat(ends - sizes - missing, sizes + missing)
+    named = depth < np.repeat(sizes, sizes + missing)
+    blocks = np.empty(len(depth), dtype=np.int32)
+    blocks[named] = trace.blocks
+    blocks[~named] = trace.distinct + np.arange(int(missing.sum()))
+    distinct = trace.distinct + int(missing.sum())
+    return Trace(blocks, ends, trace.input_tokens, trace.output_tokens, trace.unit, distinct)
 
 
 def _trace(rows: Sequence[tuple[float, int, int, list[int]]], unit: int, partial: bool) -> Trace:
@@ -80,14 +101,34 @@ def _trace(rows: Sequence[tuple[float, int, int, list[int]]], unit: int, partial
     return Trace.of_new_keys(flat, ends, inputs, outputs, unit)
 
 
-def _warnings(rows: Sequence[tuple[float, int, int, list[int]]], unit: int) -> list[str]:
+def _warnings(rows: Sequence[tuple[float, int, int, list[int]]], lines: Sequence[int], unit: int) -> list[str]:
+    found = []
     most = max(rows, key=lambda row: len(row[3]) * unit - row[1])
-    if (len(most[3]) - 1) * unit < most[1]:
-        return []
-    return [
-        f"a request of {most[1]} tokens has {len(most[3])} hash ids, more than blocks of {unit} tokens: the trace's "
-        "blocks seem to be smaller than --block-size"
-    ]
+    if (len(most[3]) - 1) * unit >= most[1]:
+        found.append(
+            f"a request of {most[1]} tokens has {len(most[3])} hash ids, more than blocks of {unit} tokens: the "
+            "trace's blocks seem to be smaller than --block-size"
+        )
+    short = [number for number, (_, length, _, ids) in enumerate(rows) if len(ids) < length // unit]
+    if short:
+        _, length, _, ids = rows[short[0]]
+        found.append(
+            f"{len(short)} lines have fewer hash ids than complete blocks of {unit} tokens, only those count; the "
+            f"first, line {lines[short[0]]}, has {len(ids)} for {length} tokens, which are {length // unit} blocks: "
+            "the trace's blocks seem to be larger than --block-size, or its lines are cut"
+        )
+    return found
+
+
+def _without_mark(line: bytes) -> bytes:
+    """The first line without the mark that some editors put before UTF-8."""
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in line[:4]:
+        raise InputError(
+            "the file is UTF-16 text",
+            field=FIELD,
+            remedy="save it as UTF-8, e.g. iconv -f UTF-16 -t UTF-8 IN > OUT.",
+        )
+    return line.removeprefix(codecs.BOM_UTF8)
 
 
 def _request(line: bytes, number: int, needed: Sequence[str], unit: int) -> tuple[float, int, int, list[int]]:
@@ -108,14 +149,7 @@ def _request(line: bytes, number: int, needed: Sequence[str], unit: int) -> tupl
         _wrong(number, f"has hash_ids {_shown(ids)}, which is no list", "write a list of whole numbers.")
     if not all(type(item) is int and 0 <= item <= LARGEST for item in ids):
         bad = next(item for item in ids if type(item) is not int or not 0 <= item <= LARGEST)
-        _wrong(number, f"has the hash id {_shown(bad)}", "hash ids are whole numbers from 0.")
-    needs = lengths[0] // unit
-    if len(ids) < needs:
-        _wrong(
-            number,
-            f"has {len(ids)} hash ids for {lengths[0]} tokens, which are {needs} complete blocks of {unit}",
-            "give the trace's own block size with --block-size (512 in Mooncake's traces), or mend the line.",
-        )
+        _wrong(number, f"has the hash id {_shown(bad)}", f"hash ids are whole numbers from 0 to {LARGEST} (64 bits).")
     return time, lengths[0], lengths[1], ids
 
 

@@ -148,12 +148,15 @@ def events_endpoint(address: str, rank: int = 0, *, field: str = "kv_events") ->
     """The address of a rank's publisher: the port counts up with the rank.
 
     Raises:
-        InputError: it is no ``tcp://HOST:PORT``.
+        InputError: it is no ``tcp://HOST:PORT``; ``field``: the option that gives it.
     """
     scheme, _, rest = address.strip().partition("://")
     host, _, port = rest.rpartition(":")
-    wild = host in ("", "*")
-    if scheme != "tcp" or wild or "@" in host or "/" in rest or not port.isdigit() or not 0 < int(port) + rank < 65536:
-        flaw = "names no host: * is what the server itself binds to" if wild else "is not tcp://HOST:PORT"
-        raise InputError(f"the address {flaw}", field=field, remedy=REMEDY, stage="run_benchmark")
+    flaw = "is not tcp://HOST:PORT"
+    if scheme == "tcp" and host == "*":
+        flaw = "names no host: * is what the server itself binds to"
+    fits = scheme == "tcp" and host not in ("", "*") and "@" not in host and "/" not in rest
+    if not fits or not port.isdigit() or not 0 < int(port) + rank < 65536:
+        flag = "--" + field.replace("_", "-")
+        raise InputError(f"the address {flaw}", field=flag, remedy=REMEDY, stage="run_benchmark")
     return f"tcp://{host}:{int(port) + rank}"

@@ -14,6 +14,7 @@ from prefixcache.engines.adapter import Adapter, CacheFacts, ResetAnswer
 from prefixcache.engines.endpoint import Endpoint, redact
 from prefixcache.engines.http import failure_kind, failure_text, proxy_failure
 from prefixcache.engines.page import MetricsPage, shown_label
+from prefixcache.engines.scheduler import CONFIG, PARAMETERS, scheduler_of
 from prefixcache.errors import EnvironmentFailure
 
 REFERENCE_ENGINE = "prefixcache-reference"
@@ -36,6 +37,7 @@ class ServerFacts:
         cache: facts of the metrics page; tokens are those of one engine.
         models: all names it serves.
         info: the scalars of ``/server_info``.
+        scheduler: limits of its scheduler, by the server's own names (:mod:`.scheduler`); empty where it tells none.
         served: the names as requests must spell them, the first one first. Never shown: they are not redacted.
     """
 
@@ -49,6 +51,7 @@ class ServerFacts:
     cache: CacheFacts
     models: tuple[str, ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
+    scheduler: Mapping[str, Any] = field(default_factory=dict)
     served: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -69,6 +72,7 @@ class ServerFacts:
             "kv_cache_tokens_per_engine": self.cache.kv_tokens,
             "enable_prefix_caching": self.cache.prefix_caching,
             "hit_alignment": self.cache.hit_alignment,
+            "scheduler": dict(self.scheduler) or None,
         }
 
 
@@ -121,6 +125,7 @@ async def read_facts(
         if info:
             break
     version = info.get("version") or (await _ask(client, endpoint, "/version", api_key)).get("version")
+    limits = await _ask(client, endpoint, path, api_key, params=PARAMETERS) if CONFIG in info else {}
     cache = adapter.cache_facts(page)
     served = _model_names(models)
 
@@ -143,6 +148,7 @@ async def read_facts(
             for k, v in info.items()
             if isinstance(v, str | int | float | bool)
         },
+        scheduler={k: clean(v) if isinstance(v, str) else v for k, v in scheduler_of(limits).items()},
         served=served,
     )
 
@@ -190,12 +196,19 @@ async def _reset_once(
 
 
 async def _ask(
-    client: httpx.AsyncClient, endpoint: Endpoint, path: str, api_key: str | None, required: bool = False
+    client: httpx.AsyncClient,
+    endpoint: Endpoint,
+    path: str,
+    api_key: str | None,
+    *,
+    required: bool = False,
+    params: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
+    url = httpx.URL(endpoint.url(path)).copy_merge_params(dict(params or {}))
     problem = ""
     try:
         async with asyncio.timeout(ASK_TIMEOUT_S):
-            response = await client.get(endpoint.url(path), headers=endpoint.headers(api_key))
+            response = await client.get(url, headers=endpoint.headers(api_key))
         if response.status_code == 200:
             answer = orjson.loads(response.content)
             return answer if isinstance(answer, dict) else {}

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from prefixcache.help.chinese_like import LIKE_FORMS
 from prefixcache.help.chinese_run import RUN_FORMS
 from prefixcache.help.chinese_scale import SCALE_FORMS
+from prefixcache.help.chinese_simulate import SIMULATE_FORMS
 
 # Pattern of the whole sentence → template; {0}, {1}, … are its groups.
 FORMS: tuple[tuple[str, str], ...] = (
@@ -140,7 +142,9 @@ FORMS: tuple[tuple[str, str], ...] = (
         "未指定 Tokenizer：采用内置的。其数据集仅适用于参考引擎；请用 --tokenizer 指定服务端所用的 Tokenizer",
     ),
 )
-_COMPILED = tuple((re.compile(pattern), template) for pattern, template in (*FORMS, *RUN_FORMS, *SCALE_FORMS))
+_COMPILED = tuple(
+    (re.compile(pattern), template) for pattern, template in (*FORMS, *RUN_FORMS, *SCALE_FORMS, *SIMULATE_FORMS, *LIKE_FORMS)
+)
 
 
 def chinese_of(text: str) -> str:

@@ -20,6 +20,7 @@ LEVERS: dict[str, tuple[str, str]] = {
     ),
     "cache_domains": ("将缓存域从 {current} 个减少到 {needed} 个", "仅减少缓存域无法达到"),
     "planning.num_blocks": ("将每个缓存域的 Block 数从 {current} 增加到 {needed}", "需要更大的缓存"),
+    "request_order": ("将 request_order.across_group 从 {current} 改为 {needed}", "仅调整 Group 间顺序无法达到"),
     "hit_unit": ("使用命中粒度为 {needed} Token 的服务端（当前 {current}）", "仅减小命中粒度无法达到"),
 }
 
@@ -33,11 +34,13 @@ LEAST: dict[str, str] = {
 }
 
 
-def chinese(suggestion: dict[str, Any]) -> str:
+def chinese(suggestion: dict[str, Any], *, cut: bool = False, far: bool = False) -> str:
     """The Chinese text of one entry of ``suggestions[]``; an unknown lever keeps its English text.
 
     Args:
         suggestion: ``lever, current, needed, reachable_hit_ratio, text``.
+        cut: whether its search ended before the smallest change was found.
+        far: more than the target can be reached, but nothing near it.
     """
     lever, current, needed = (suggestion[key] for key in ("lever", "current", "needed"))
     if lever.startswith("target.") and needed is not None:
@@ -49,9 +52,11 @@ def chinese(suggestion: dict[str, Any]) -> str:
     can, cannot = LEVERS[lever]
     if needed is None:
         cannot = LEAST[lever] if lever in LEAST and current in (0, 1) else cannot
-        return f"{cannot}（至多 {reach}）。" if reach else f"{cannot}。"
+        more = ("，但所试方案均不接近目标" if far else "") + ("；搜索提前结束" if cut else "")
+        return f"{cannot}（至多 {reach}{more}）。" if reach else f"{cannot}。"
     text = can.format(current=_plain(current), needed=_plain(needed))
-    return f"{text}（可达 {reach}）。" if reach else f"{text}。"
+    more = "；搜索提前结束，或有更小的改动" if cut else ""
+    return f"{text}（可达 {reach}{more}）。" if reach else f"{text}。"
 
 
 def _plain(value: Any) -> str:

@@ -20,12 +20,22 @@ CLI: dict[str, tuple[str, str]] = {
     "place.retry_count": ("retry_count", "重试次数"),
     "interrupted": ("interrupted by {signal};", "已被 {signal} 中断；"),
     "again.afresh": ("the same command again starts afresh.", "再次执行同一命令将从头开始。"),
+    "again.shards": (
+        "the same command again builds the shards that are missing; all else starts afresh.",
+        "再次执行同一命令只构建缺失的分片，其余从头开始。",
+    ),
     "again.run": (
         "what was answered so far stays in the run's folder (runtime/request_results.jsonl.partial); the same command "
         "starts the run afresh.",
         "已完成的请求记录保留在运行目录（runtime/request_results.jsonl.partial）；再次执行同一命令将重新开始。",
     ),
     "again.resume": ("the same command again goes on where it stopped.", "再次执行同一命令将从中断处继续。"),
+    # run --live
+    "live.no_terminal": (
+        "--live shows nothing: stderr is no terminal; `prefixcache replay` shows the run afterwards.",
+        "--live 未生效：stderr 不是终端；运行结束后可用 `prefixcache replay` 查看。",
+    ),
+    "live.step": ("{step} …", "{step} …（准备中）"),
     # generate
     "generate.verdict": (
         "target {target} %, designed {designed} % ({deviation} pp): {hits} of {tokens} input tokens, "
@@ -125,6 +135,7 @@ CLI: dict[str, tuple[str, str]] = {
         "{engine}, blocks of {block_size} tokens, 1 cache domain",
         "{engine}，Block Size {block_size} Token，1 个缓存域",
     ),
+    "simulate.head_of_run": ("{engine}, blocks of {block_size} tokens", "{engine}，Block Size {block_size} Token"),
     "simulate.size": (", blocks per domain: {size}", "，每个缓存域 Block 数：{size}"),
     "simulate.flight": (
         ", {concurrency} requests in flight, gating {gating}",
@@ -142,6 +153,40 @@ CLI: dict[str, tuple[str, str]] = {
         "unbounded ideal: {ideal}, {tokens} hit tokens",
         "容量不限时的理想命中率：{ideal}，命中 {tokens} Token",
     ),
+    "simulate.event": ("told by the KV events", "按 KV 事件直接得出"),
+    "simulate.led": ("model led by their steps", "由事件的步引导的模型"),
+    "simulate.measured": ("measured by the server's counters", "服务计数器实测"),
+    "simulate.told": (
+        "events tell the hits of {told} of {requests} requests; the others stored nothing of their own, the model's "
+        "stand in",
+        "{requests} 条请求中有 {told} 条的命中由事件直接给出；其余请求没有写入自己的 Block，取模型的结果",
+    ),
+    "simulate.all_tiers": ("all tiers", "各层合计"),
+    "simulate.like": ("parameters: {parameters}", "参数：{parameters}"),
+    "simulate.pace": (
+        "pace fitted to the run: a step {step} ms, a token {token} µs, the client's next request {delay} ms, arrivals "
+        "{spacing} ms apart; times are off by {error} % (default pace {default} %), {order} % of pairs end in the "
+        "measured order",
+        "按该次运行标定的节奏：每步 {step} ms，每 Token {token} µs，客户端下一条请求 {delay} ms，到达间隔 {spacing} "
+        "ms；"
+        "时间误差 {error} %（默认节奏 {default} %），{order} % 的请求对结束次序与实测一致",
+    ),
+    "simulate.beside": (
+        "{name}: the run measured {ratio}, the simulation is {deviation} from it",
+        "{name}：该次运行实测 {ratio}，仿真与之相差 {deviation}",
+    ),
+    "source.flag": ("flag", "命令行"),
+    "source.run": ("run", "运行记录"),
+    "source.dataset": ("dataset", "数据集"),
+    "source.default": ("default", "默认值"),
+    "tier.device": ("device", "设备"),
+    "tier.host": ("host", "主机内存"),
+    "tier.external": ("external", "外部存储"),
+    "column.how": ("hits", "命中的来源"),
+    "column.off_measured": ("minus measured", "与实测之差"),
+    "column.tier": ("tier", "缓存层"),
+    "column.queries": ("queries", "查询 Token"),
+    "column.requests_off": ("requests off", "命中不同的请求"),
     "method.stack_distances": ("exact, by stack distances in one pass", "由栈距离一次遍历得出，精确"),
     "method.simulated": ("simulated at each size, bisection between them", "逐个容量仿真，所需容量由二分得出"),
     "simulate.needed": (" ← {share} of the ideal", " ← 达到理想值的 {share}"),

@@ -88,6 +88,7 @@ class _Phase:
     fresh: array[float] = field(default_factory=lambda: array("d"))
     window: deque[tuple[float, int, array[float]]] = field(default_factory=deque)
     counted: Counted = field(default_factory=Counted)
+    designed: tuple[int, int] | None = None  # input and hit tokens at the moment of ``counted``
 
 
 class Sampler:
@@ -148,7 +149,7 @@ class Sampler:
     def saw(self, counted: Counted, mark: Mark | None = None) -> None:
         """The server's counters were read."""
         if (phase := self._phase) is not None:
-            phase.counted = counted
+            phase.counted, phase.designed = counted, (phase.input_tokens, phase.hit_tokens)
             if mark is not None or time.perf_counter() - self._last >= EARLY * self.interval:
                 self._take(phase, mark)
 
@@ -183,6 +184,8 @@ class Sampler:
 
     def _take(self, phase: _Phase, mark: Mark | None) -> None:
         now = self._last = time.perf_counter()
+        # Beside counters that are a second old, designed hits of now would look like a deviation.
+        tokens, hits = phase.designed or (phase.input_tokens, phase.hit_tokens)
         designed = phase.name == "measured"
         rate, recent = _window(phase, now)
         p50, p90, p99 = phase.ttft.at((50, 90, 99))
@@ -209,9 +212,9 @@ class Sampler:
                 query_tokens=seen.query_tokens,
                 hit_tokens=seen.hit_tokens,
                 hit_ratio=seen.hit_ratio,
-                designed_input_tokens=phase.input_tokens if designed else None,
-                designed_hit_tokens=phase.hit_tokens if designed else None,
-                designed_ratio=phase.hit_tokens / phase.input_tokens if designed and phase.input_tokens else None,
+                designed_input_tokens=tokens if designed else None,
+                designed_hit_tokens=hits if designed else None,
+                designed_ratio=hits / tokens if designed and tokens else None,
                 kv_usage=seen.kv_usage,
                 running=seen.running,
                 waiting=seen.waiting,

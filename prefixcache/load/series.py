@@ -34,8 +34,8 @@ class Sample:
         counters_s: when the counters and gauges were read, on the clock of ``t_s``.
         query_tokens, hit_tokens: what the server's counters have risen by since the pass began; None for counters in
             blocks, after a reset and where an endpoint is missing. ``hit_ratio``: their quotient (of blocks too).
-        designed_input_tokens, designed_hit_tokens: of the measured requests whose first token has come, as planned;
-            ``designed_ratio``: their quotient. None in a warmup.
+        designed_input_tokens, designed_hit_tokens: as planned, of the measured requests whose first token had come when
+            the counters were read (has come, if they never were); ``designed_ratio``: their quotient. None in a warmup.
         kv_usage: 0-1, of several engines the fullest. running, waiting: requests, of all engines.
     """
 

@@ -75,7 +75,8 @@ COLUMNS = (
     *("status", "ttft_s", "tpot_s", "e2e_s", "gate_wait_s", "lag_s", "gate_broken", "prompt_tokens"),
     *("completion_tokens", "planned_dp_id", "planned_route", "actual_route", "endpoint", "ready_s", "sent_s"),
     *("first_byte_s", "first_token_s", "last_token_s", "http_status", "error", "collision_status"),
-    *("scheduled_s", "first_text_s", "chunks", "itl_max_s", "attempts", "retried", "failure", "connection", "output_by"),
+    *("scheduled_s", "first_text_s", "chunks", "itl_max_s", "attempts", "retried", "failure", "connection"),
+    "output_by",
 )
 """The join's columns in their order; `prompt` comes last where it was asked for."""
 

@@ -88,11 +88,11 @@ def _figure(report: dict[str, Any], language: Language) -> dict[str, Any]:
     points = sorted(report["points"], key=lambda point: point["value"])
     x = [point["value"] for point in points]
 
-    def line(name: str, y: list[Any], colour: str, dash: str = "solid", **more: Any) -> dict[str, Any]:
-        style = {"color": colour, "dash": dash}
+    def line(name: str, y: list[Any], colour: str, dash: str = "solid", width: int = 2, **more: Any) -> dict[str, Any]:
+        style = {"color": colour, "dash": dash, "width": width}
         return {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y, "line": style} | more
 
-    data = [line(say("search.all", language), [_percent(p["attainment"]) for p in points], BLUE)]
+    data = [line(say("search.all", language), [_percent(p["attainment"]) for p in points], BLUE, width=4)]
     for n, metric in enumerate(report["slo"] if len(report["slo"]) > 1 else ()):
         shares = [_percent(p["thresholds"][metric]["attainment"]) for p in points]
         limit = milliseconds(report["slo"][metric], NONE)
@@ -100,13 +100,13 @@ def _figure(report: dict[str, Any], language: Language) -> dict[str, Any]:
         data.append(line(name, shares, COLOURS[(n + 3) % len(COLOURS)], DASHES[(n + 1) % len(DASHES)]))
     goal = [report["attainment"] * 100] * 2
     ends = {"x": [x[0], x[-1]], "mode": "lines"}
-    data.append(line(say("search.goal", language), goal, VERMILION, "dash", **ends))
+    data.append(line(say("search.goal", language), goal, VERMILION, "dash", 1, **ends))
     goodput = [p["goodput"] for p in points]
     data.append(line(say("search.goodput_axis", language), goodput, GREEN, "dot", yaxis="y2"))
     axes: dict[str, Any] = {
-        "xaxis": axis(named("over", report["over"], language), type="log"),
+        "xaxis": axis(named("over", report["over"], language), type="log", tickvals=x),
         "yaxis": axis(say("search.attainment_axis", language), range=[0, 102]),
-        "yaxis2": axis(say("search.goodput_axis", language), overlaying="y", side="right", rangemode="tozero")
+        "yaxis2": axis(say("search.goodput_axis", language), overlaying="y", side="right", rangemode="tozero", nticks=6)
         | {"showgrid": False},
     }
     if report["best"] is not None:

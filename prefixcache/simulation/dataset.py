@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,14 @@ from prefixcache.simulation.passes import Server, earlier_of, serve_pass
 from prefixcache.simulation.routes import Routing, routing_of
 from prefixcache.simulation.sizes import FIELD, as_given, named_as_flags
 from prefixcache.simulation.sweep import sweep
+from prefixcache.simulation.tiers import tiers_of
+
+if TYPE_CHECKING:
+    from prefixcache.cache.models.inflight import Pace
 
 PASSES = ("cold", "hot", "replay")
 GATING = ("watermark", "first_token", "completion", "none")
+ONE_AT_A_TIME = "the sweep serves one request at a time, whatever --concurrency says; only the passes are in flight"
 
 
 def simulate_dataset(
@@ -36,6 +41,13 @@ def simulate_dataset(
     gating: str | None = None,
     max_num_batched_tokens: int | None = None,
     max_num_seqs: int | None = None,
+    long_prefill_token_threshold: int | None = None,
+    reserve_full_prompt: bool | None = None,
+    watermark: float | None = None,
+    pace: Pace | None = None,
+    host_blocks: int | str | None = None,
+    external_blocks: int | str | None = None,
+    tier_write: str | None = None,
     only_pass: str | None = None,
     with_sweep: bool = False,
 ) -> dict[str, Any]:
@@ -48,7 +60,12 @@ def simulate_dataset(
         domains, routing: cache domains and how requests come to them; default as planned.
         concurrency: requests in flight; more than 1 needs vLLM and a number of blocks.
         gating: when requests in flight may be sent; default the dataset's.
-        max_num_batched_tokens, max_num_seqs: of vLLM's scheduler, with requests in flight.
+        max_num_batched_tokens, max_num_seqs, long_prefill_token_threshold, reserve_full_prompt, watermark: of vLLM's
+            scheduler, with requests in flight; default vLLM's.
+        pace: of server and client, with requests in flight; default that of the model.
+        host_blocks, external_blocks: of slower tiers behind each domain's cache, a number or ``unbounded``; default
+            no such tier.
+        tier_write: ``through`` (default) or ``evicted``.
         only_pass: ``cold``, ``hot`` or ``replay``; default the dataset's passes.
         with_sweep: add hits against capacity, one request at a time.
 
@@ -57,17 +74,27 @@ def simulate_dataset(
     """
     manifest = read_manifest(root)
     unit = block_size or int(manifest["hit_unit"])
+    limits = {
+        "max_num_batched_tokens": max_num_batched_tokens,
+        "max_num_seqs": max_num_seqs,
+        "long_prefill_token_threshold": long_prefill_token_threshold,
+        "reserve_full_prompt": reserve_full_prompt,
+        "watermark": watermark,
+    }
     server = Server(
         Engine.named(engine, int(manifest.get("hit_drop") or 0)),
         num_blocks,
         concurrency,
-        max_num_batched_tokens,
-        max_num_seqs,
-        gating or str((manifest.get("execution") or {}).get("gating") or "none"),
+        gating or gating_of(manifest),
+        {name: value for name, value in limits.items() if value is not None},
+        pace,
+        tiers_of(host_blocks, external_blocks, tier_write),
     )
     server.engine.check_size(num_blocks, with_sweep)
-    _check(server, gating, only_pass)
-    traces = read_dataset_traces(root, _matching(engine, unit, manifest))
+    _check(server, gating, only_pass, with_sweep)
+    if server.tiers is not None:
+        server.tiers.check(server.engine, num_blocks, concurrency, with_sweep)
+    traces = read_dataset_traces(root, matching_of(engine, unit, manifest))
     routes = routing_of(manifest, traces.plan, traces.warm_plan, domains=domains, policy=routing)
     names = [only_pass] if only_pass else [row["name"] for row in manifest["passes"]]
     _check_warmup(names, traces)
@@ -85,15 +112,24 @@ def simulate_dataset(
         "passes": [_pass(name, traces, routes, server) for name in names],
         "warnings": _warnings(manifest, unit, server),
     }
+    if server.tiers is not None:
+        report["tiers"] = server.tiers.to_json()
     if with_sweep:
         report["sweeps"] = [{"name": name, **_sweep(name, traces, routes, server.engine)} for name in names]
+        if concurrency > 1:
+            report["warnings"].append(ONE_AT_A_TIME)
     return report
 
 
 def _pass(name: str, traces: DatasetTraces, routes: Routing, server: Server) -> dict[str, Any]:
     with named_as_flags():
         served = serve_pass(name, traces, routes, server)
-    return pass_figures(name, traces, routes, served, server.blocks)
+    return pass_figures(name, traces, routes, served, server.blocks, server.tiers)
+
+
+def gating_of(manifest: dict[str, Any]) -> str:
+    """As the dataset was planned."""
+    return str((manifest.get("execution") or {}).get("gating") or "none")
 
 
 def _sweep(name: str, traces: DatasetTraces, routes: Routing, engine: Engine) -> dict[str, Any]:
@@ -105,14 +141,15 @@ def _sweep(name: str, traces: DatasetTraces, routes: Routing, engine: Engine) ->
     return sweep(engine, parts, [before[0].take(np.flatnonzero(before[1] == home)) for home in homes])
 
 
-def _matching(engine: str, unit: int, manifest: dict[str, Any]) -> Matching:
+def matching_of(engine: str, unit: int, manifest: dict[str, Any]) -> Matching:
+    """Into which pieces the engine cuts a prompt."""
     rules = manifest.get("collision_detection") or {}
     if engine == engines.CHUNKS:
         return Matching.of({"chunk": rules.get("chunk"), "cache_match_semantics": CHUNKS}, unit)
     return Matching(INDEPENDENT if engine == engines.INDEPENDENT else CHAINED, unit)
 
 
-def _check(server: Server, gating: str | None, only_pass: str | None) -> None:
+def _check(server: Server, gating: str | None, only_pass: str | None, with_sweep: bool) -> None:
     name = server.engine.name
     if gating is not None and gating not in GATING:
         raise InputError(f"{gating!r} is unknown", field="--gating", remedy=f"write one of {', '.join(GATING)}.")
@@ -125,6 +162,12 @@ def _check(server: Server, gating: str | None, only_pass: str | None) -> None:
             f"requests in flight are modelled for vllm, not for {name}",
             field="--concurrency",
             remedy="leave it out, or use --engine vllm.",
+        )
+    if server.blocks is None and with_sweep:
+        raise InputError(
+            "a sweep serves one request at a time",
+            field="--concurrency",
+            remedy="leave it out, or give --num-blocks too: the passes are then simulated in flight at that size.",
         )
     if server.blocks is None:
         raise InputError(
@@ -154,4 +197,6 @@ def _warnings(manifest: dict[str, Any], unit: int, server: Server) -> list[str]:
         )
     if server.engine.name in engines.SCATTERED:
         found.append(f"the eviction of {server.engine.name} caches was not measured on an engine; it is taken as LRU")
+    if server.tiers is not None:
+        found.append("no engine's slower tiers were measured block for block; see docs/cache-models.md")
     return found

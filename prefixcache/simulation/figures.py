@@ -13,15 +13,20 @@ from prefixcache.cache.models.trace import Counts, Served
 from prefixcache.dataset.as_traces import DatasetTraces
 from prefixcache.simulation.routes import Routing
 from prefixcache.simulation.sizes import ratio
+from prefixcache.simulation.tiers import Tiers, tier_counters
 
 MOST_POINTS = 512
 
 
 def pass_figures(
-    name: str, traces: DatasetTraces, routing: Routing, served: Served, blocks: int | None
+    name: str, traces: DatasetTraces, routing: Routing, served: Served, blocks: int | None, tiers: Tiers | None = None
 ) -> dict[str, Any]:
-    """``blocks``: of each domain, None where there is no limit."""
-    rows = _rows(name, traces, routing, served)
+    """``blocks``: of each domain, None where there is no limit. With ``tiers`` hits are those of all together."""
+    rows = rows_of(name, traces, routing).with_columns(
+        hit_tokens=served.hits + served.external_hits, evicted_blocks=served.evicted, used_blocks=served.used
+    )
+    by_tier = {} if tiers is None else tiers.hits(served)
+    rows = rows.with_columns(**{f"{tier}_hit_tokens": hits for tier, hits in by_tier.items()})
     found: dict[str, Any] = {
         "name": name,
         **_sums(rows),
@@ -36,10 +41,13 @@ def pass_figures(
         "in_flight": _in_flight(served),
         "requests": rows.to_dicts(),
     }
+    if tiers is not None:
+        found["tiers"] = tier_counters(by_tier, traces.requests.input_tokens)
     return found
 
 
-def _rows(name: str, traces: DatasetTraces, routing: Routing, served: Served) -> pl.DataFrame:
+def rows_of(name: str, traces: DatasetTraces, routing: Routing) -> pl.DataFrame:
+    """What is known of each request before it is served, in send order."""
     plan = traces.plan
     designed = f"expected_hit_len_{name}"
     known = designed if designed in plan.columns else "expected_hit_len"
@@ -51,9 +59,6 @@ def _rows(name: str, traces: DatasetTraces, routing: Routing, served: Served) ->
             "domain": pl.Series(routing.domains, dtype=pl.Int64),
             "input_len": traces.requests.input_tokens,
             "expected_hit_len": plan[known].cast(pl.Int64) if made else pl.Series([None] * len(plan), dtype=pl.Int64),
-            "hit_tokens": served.hits,
-            "evicted_blocks": served.evicted,
-            "used_blocks": served.used,
         }
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,10 @@ from prefixcache.cache.models.trace import Served, Trace
 from prefixcache.dataset.as_traces import DatasetTraces
 from prefixcache.simulation.engines import Engine
 from prefixcache.simulation.routes import Routing
+from prefixcache.simulation.tiers import Tiers
+
+if TYPE_CHECKING:
+    from prefixcache.cache.models.inflight import InflightServed, Pace
 
 Domains = NDArray[np.int32]
 
@@ -24,16 +29,19 @@ class Server:
     Attributes:
         blocks: of each domain; None: unbounded.
         concurrency: requests in flight over all domains; 1: one at a time.
-        max_num_batched_tokens, max_num_seqs: of the scheduler, with requests in flight; None: the server's default.
         gating: when requests in flight may be sent.
+        limits: fields of ``SchedulerSettings`` beside the sizes, with requests in flight; others are vLLM's defaults.
+        pace: of server and client, with requests in flight; None: the default.
+        tiers: slower tiers behind each domain's cache; None: none.
     """
 
     engine: Engine
     blocks: int | None
     concurrency: int = 1
-    max_num_batched_tokens: int | None = None
-    max_num_seqs: int | None = None
     gating: str = "none"
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    pace: Pace | None = None
+    tiers: Tiers | None = None
 
 
 def earlier_of(name: str, traces: DatasetTraces, routing: Routing) -> tuple[Trace, Domains] | None:
@@ -56,30 +64,28 @@ def serve_pass(name: str, traces: DatasetTraces, routing: Routing, server: Serve
     """What each request hits in the pass, from an empty cache on."""
     before = earlier_of(name, traces, routing)
     if server.concurrency > 1:
-        return _in_flight(name, traces, routing, server, before)
+        return serve_in_flight(name, traces, routing, server)
     unit = traces.requests.unit
-    caches = DomainCaches(lambda: server.engine.cache(server.blocks, unit), routing.count)
+    if server.tiers is None:
+        caches = DomainCaches(lambda: server.engine.cache(server.blocks, unit), routing.count)
+    else:
+        caches = DomainCaches(server.tiers.behind(server.engine, server.blocks, unit), routing.count)
     if before is not None:
         caches.serve(*before)
     return caches.serve(traces.requests, routing.domains)
 
 
-def _in_flight(
-    name: str, traces: DatasetTraces, routing: Routing, server: Server, before: tuple[Trace, Domains] | None
-) -> Served:
+def serve_in_flight(name: str, traces: DatasetTraces, routing: Routing, server: Server) -> InflightServed:
+    """The pass by the model of requests in flight, which takes one at a time too."""
     from prefixcache.cache.models.inflight import GatePlan, InflightModel, SchedulerSettings
 
     assert server.blocks is not None
-    limits: dict[str, Any] = {
-        "max_num_batched_tokens": server.max_num_batched_tokens,
-        "max_num_seqs": server.max_num_seqs,
-    }
+    before = earlier_of(name, traces, routing)
     settings = SchedulerSettings(
-        server.blocks,
-        traces.requests.unit,
-        hit_drop=server.engine.drop,
-        **{key: value for key, value in limits.items() if value is not None},
+        server.blocks, traces.requests.unit, hit_drop=server.engine.drop, **dict(server.limits)
     )
+    if server.pace is not None:
+        settings = settings.at_pace(server.pace)
     model = InflightModel(settings, routing.count)
     warm: dict[tuple[int, str], int] = {}
     if before is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from prefixcache.cache.models.domains import DomainCaches
 from prefixcache.cache.models.trace import Served, Trace
-from prefixcache.dataset.request_traces import read_request_trace
+from prefixcache.dataset.request_traces import read_request_trace, with_unnamed_blocks
 from prefixcache.errors import InputError
 from prefixcache.schemas.versions import VERSIONS
 from prefixcache.simulation.engines import LRU, STORING_OUTPUTS, TRACE_ENGINES, Engine
@@ -57,6 +57,8 @@ def simulate_trace(
         chosen.check_size(size, with_sweep)
     read = read_request_trace(path, block_size, partial=count_partial, outputs=engine in STORING_OUTPUTS)
     trace = read.trace.chained() if chosen.chains_itself else read.trace
+    if engine in STORING_OUTPUTS:
+        trace = with_unnamed_blocks(trace)
     routes = _routes(len(trace), domains, routing, seed)
     report: dict[str, Any] = {
         "schema_version": VERSIONS["trace_simulation"],
@@ -65,7 +67,7 @@ def simulate_trace(
         "count_partial": count_partial,
         "domains": domains,
         "routing": routing,
-        "results": [_result(chosen, trace, size, routes, domains) for size in num_blocks],
+        "results": [_result(chosen, trace, len(read.trace.blocks), size, routes, domains) for size in num_blocks],
         "warnings": list(read.warnings),
     }
     if with_sweep:
@@ -87,16 +89,19 @@ def _routes(count: int, domains: int, policy: str, seed: int) -> Routes:
     return route(none, np.ones(count, dtype=np.int64), numbers, policy=policy, domains=domains, seed=seed)
 
 
-def _result(engine: Engine, trace: Trace, blocks: int | None, routes: Routes, domains: int) -> dict[str, Any]:
+def _result(
+    engine: Engine, trace: Trace, given: int, blocks: int | None, routes: Routes, domains: int
+) -> dict[str, Any]:
+    """``given``: blocks with an id in the trace."""
     with named_as_flags():
         served = DomainCaches(lambda: engine.cache(blocks, trace.unit), domains).serve(trace, routes)
     found = _run_blocks(served)
     return {
         "num_blocks": as_given(blocks),
         "requests": len(trace),
-        "blocks": len(trace.blocks),
+        "blocks": given,
         "hit_blocks": found,
-        "block_hit_ratio": ratio(found, len(trace.blocks)),
+        "block_hit_ratio": ratio(found, given),
         "input_tokens": int(trace.input_tokens.sum()),
         "hit_tokens": int(served.hits.sum()),
         "token_hit_ratio": ratio(int(served.hits.sum()), int(trace.input_tokens.sum())),

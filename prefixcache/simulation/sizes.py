@@ -12,23 +12,23 @@ MOST_BLOCKS = 1 << 30
 FIELD = "--num-blocks"
 
 
-def parse_sizes(text: str) -> list[int | None]:
-    """``1000,10000,unbounded`` → sizes in blocks; None: unbounded.
+def parse_sizes(text: str, field: str = FIELD) -> list[int | None]:
+    """``1000,10000,unbounded`` → sizes in blocks; None: unbounded. ``field``: the flag, for the error.
 
     Raises:
         InputError: something else stands there.
     """
-    return [_size(part.strip()) for part in text.split(",")]
+    return [_size(part.strip(), field) for part in text.split(",")]
 
 
-def _size(part: str) -> int | None:
+def _size(part: str, field: str) -> int | None:
     if part == UNBOUNDED:
         return None
     number = int(part) if part.isascii() and part.isdigit() and len(part) < 12 else 0
     if not 1 <= number <= MOST_BLOCKS:
         raise InputError(
             f"{part[:40]!r} is no number of blocks",
-            field=FIELD,
+            field=field,
             remedy=f"write whole numbers from 1 to {MOST_BLOCKS}, or {UNBOUNDED}, with commas between them.",
         )
     return number

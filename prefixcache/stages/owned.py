@@ -20,7 +20,7 @@ _OURS = re.compile(
     r"data\.jsonl|request_metadata\.jsonl|warmup\.jsonl|tokenizer\.json|shards/(requests-\d+|warmup)\.parquet"
 )
 _WORK = re.compile(
-    r"lock|written\.json|(frame|plan|certificate|collisions|uploaded)\.json|(masters|corpus|keys|pieces|joints|shards|made)/[\w.-]+|corpus/\d+/[\w.-]+"
+    r"lock|reserve|written\.json|(frame|plan|certificate|collisions|uploaded)\.json|(masters|corpus|keys|pieces|joints|shards|made)/[\w.-]+|corpus/\d+/[\w.-]+"
     r"|(lengths|plan|plan_warmup|simulated_hits|colliding)\.parquet"
 )
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from prefixcache.artifact import Artifact
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError, VerdictError, locating
-from prefixcache.files import write_json
+from prefixcache.files import json_bytes, write_bytes, write_json
 from prefixcache.stages.job import Job
 from prefixcache.stages.made import noted, part_of
 from prefixcache.stages.pool import GOES_ON
 from prefixcache.stages.stage import Runner, Stage
+from prefixcache.stages.workspace import WORK
 from prefixcache.version import GENERATOR_VERSION
 
 CUT_OFF = "could not be written in full, the disk is full or a limit on files is reached"  # numpy keeps no cause
 PARTIAL_MANIFEST = "partial_manifest.json"
+RESERVE = f"{WORK}/reserve"
+RESERVED_BYTES = 1 << 17
+"""Kept on the disk while a generation runs, so that a full one can still be told of what is whole."""
 KEPT = f"{PARTIAL_MANIFEST} in the dataset's folder keeps what was done and found"
 
 
@@ -124,7 +128,10 @@ def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
     """
     path = root / PARTIAL_MANIFEST
     path.unlink(missing_ok=True)
+    reserve = root / RESERVE
     try:
+        with suppress(OSError):  # a disk that is full now is told by the first stage
+            write_bytes(reserve, bytes(RESERVED_BYTES + 2 * len(json_bytes(job.identity))))
         yield
     except VerdictError:  # validation_report.json tells more
         raise
@@ -145,6 +152,7 @@ def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
             "missing_stages": runner.following(),
             "config": job.identity,
         }
+        reserve.unlink(missing_ok=True)
         try:
             write_json(path, content)
         except OSError:  # a full disk: the error itself is what matters
@@ -153,3 +161,5 @@ def keeping_context(root: Path, job: Job, runner: Recorded) -> Iterator[None]:
             if isinstance(error, PrefixCacheError):
                 error.remedy = "; ".join([*([error.remedy.rstrip(".")] if error.remedy else []), f"{KEPT}."])
         raise
+    finally:
+        reserve.unlink(missing_ok=True)

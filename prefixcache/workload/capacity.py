@@ -58,6 +58,23 @@ class Sent:
         Raises:
             InputError: the pool cannot hold one of the requests.
         """
+        requests, warmup, warm_domains = self._with_warmup(prefixes)
+        try:
+            return serve_passes(self.passes, requests, self.domains, warmup, warm_domains, self.pool)
+        except InputError as error:
+            raise InputError(error.message, field="planning.num_blocks", remedy=error.remedy) from None
+
+    def traces(self, prefixes: Tokens) -> list[tuple[Trace, Trace | None]]:
+        """Per domain the requests of the target's pass, and those that warm the cache up before."""
+        requests, warmup, warm_domains = self._with_warmup(prefixes)
+        found: list[tuple[Trace, Trace | None]] = []
+        for domain in range(self.pool.domains):
+            warm = warmup.take(np.flatnonzero(warm_domains == domain)) if len(warmup) else None
+            found.append((requests.take(np.flatnonzero(self.domains == domain)), warm))
+        return found
+
+    def _with_warmup(self, prefixes: Tokens) -> tuple[Trace, Trace, Tokens]:
+        """The requests, the warmup prompts with the same numbering, and the domain of each of these."""
         warm, top = np.zeros(0, dtype=np.int64), np.zeros(len(self.lane_group), dtype=np.int64)
         if "hot" in self.passes:
             np.maximum.at(top, self.lanes, prefixes)
@@ -69,11 +86,7 @@ class Sent:
             np.concatenate([np.ones(len(warm), dtype=np.int64), self.outputs]),
         )
         first = len(warm)
-        requests, warmup = trace.part(first, len(trace)), trace.part(0, first)
-        try:
-            return serve_passes(self.passes, requests, self.domains, warmup, self.lane_domain[warm], self.pool)
-        except InputError as error:
-            raise InputError(error.message, field="planning.num_blocks", remedy=error.remedy) from None
+        return trace.part(first, len(trace)), trace.part(0, first), self.lane_domain[warm]
 
     def _trace(self, groups: Tokens, prefixes: Tokens, lengths: Tokens, outputs: Tokens) -> Trace:
         """Blocks by structure: the head's, each master's beyond it, and every request's own, which no other has."""
@@ -179,7 +192,7 @@ def nearest_plan(goal: int, low: int, high: int, hits_of: Callable[[int], int]) 
 
     start = min(max(goal, low), high)
     if hits(start) != goal:
-        for total in np.linspace(low, high, FIRST_TRIES).astype(np.int64).tolist():
+        for total in totals_to_try(low, high):
             hits(total)
         _bisect(goal, tried, hits)
     asked = min(tried, key=lambda total: (abs(tried[total] - goal), total))
@@ -187,6 +200,12 @@ def nearest_plan(goal: int, low: int, high: int, hits_of: Callable[[int], int]) 
     hits(high)
     least, most = min(tried, key=lambda t: (tried[t], t)), max(tried, key=lambda t: (tried[t], -t))
     return Found(asked, tried[asked], least, most, len(tried))
+
+
+def totals_to_try(low: int, high: int) -> list[int]:
+    """Totals spread over all that there are, the same whatever the goal is."""
+    totals: list[int] = np.linspace(low, high, FIRST_TRIES).astype(np.int64).tolist()
+    return totals
 
 
 def _bisect(goal: int, tried: dict[int, int], hits: Callable[[int], int]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,17 +16,13 @@ from prefixcache.workload.budget import Goals, global_goals, group_goals, split_
 from prefixcache.workload.capacity import Bounded, Found, Sent, plan_within, pool_of
 from prefixcache.workload.frame import Frame
 from prefixcache.workload.lanes import HitRules, Lanes
-from prefixcache.workload.many_groups import Batch, plan_batch
-from prefixcache.workload.objectives import Task, plan_task
 from prefixcache.workload.ordering import send_order
+from prefixcache.workload.prefixes import plan_prefixes
 from prefixcache.workload.routing import route_requests
 from prefixcache.workload.shape import NO_FRAME, Shape, ceilings_of, draw_shape
-from prefixcache.workload.static_formula import static_formula
 from prefixcache.workload.trajectory import Course
 
 Tokens = NDArray[np.int64]
-FEW_GROUPS = 2_000
-"""Up to here group by group is quicker than all in step."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +77,60 @@ class Plan:
         return None if self.goals is None else [units * self.unit for units in self.goals.budgets]
 
 
-def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, frame: Frame = NO_FRAME) -> Plan:
-    """Plan prefixes so that the hits of the target's pass are the multiple of the unit nearest to the target.
+@dataclass(frozen=True)
+class Ground:
+    """What stands before prefixes are chosen. Arrays are per request in generated order.
 
-    An unreachable target gives the best plan, with ``reachable`` false.
+    ``ceilings``, ``shortest``: units. ``minimum``, ``maximum``: units per group, of a cache that never evicts.
+    """
+
+    shape: Shape
+    frame: Frame
+    rules: HitRules
+    order: Tokens
+    domains: NDArray[np.int32]
+    lanes: Lanes
+    ceilings: Tokens
+    shortest: Tokens
+    minimum: list[int]
+    maximum: list[int]
+    goals: Goals | None
+
+    def sent(self, config: PrefixCacheDatasetConfig, pool: PoolSize) -> Sent:
+        """What is sent whatever the prefixes are."""
+        return Sent(
+            groups=self.shape.groups[self.order].astype(np.int64),
+            lanes=self.lanes.lane_of[self.order].astype(np.int64),
+            domains=self.domains[self.order].astype(np.int64),
+            lengths=self.shape.lengths[self.order],
+            outputs=self.shape.outputs[self.order],
+            lane_group=self.lanes.group.astype(np.int64),
+            lane_domain=self.lanes.domain.astype(np.int64),
+            head=self.rules.head * config.unit,
+            around=config.block_size + self.frame.tail,
+            passes=config.passes,
+            target_pass=config.target_pass,
+            pool=pool,
+        )
+
+    def prefixes_for(self, config: PrefixCacheDatasetConfig, total: int | None) -> tuple[Tokens, int]:
+        """Prefixes in units that an unbounded cache hits ``total`` units of, and how many requests were adjusted."""
+        goals, shape = self.goals, self.shape
+        if goals is None or total is None:
+            return self.shortest, 0
+        size = len(goals.minimum)
+        tokens = np.bincount(shape.groups, weights=shape.lengths, minlength=size).astype(np.int64).tolist()
+        budgets = split_budget(total, tokens, self.minimum, self.maximum)[1]
+        asked = replace(goals, total=total, budgets=budgets)
+        return plan_prefixes(config, shape, self.order, self.lanes, self.ceilings, self.rules, asked)[:2]
+
+
+def ground_of(config: PrefixCacheDatasetConfig, shape: Shape, frame: Frame = NO_FRAME) -> Ground:
+    """Order, routes, ceilings and goals of these requests.
 
     Raises:
-        InputError: inputs that disagree, or an objective that cannot be planned exactly here.
+        InputError: inputs that disagree.
     """
-    shape = shape or draw_shape(config, frame)
     unit = config.unit
     rules = HitRules(frame.shared(unit) // unit, config.hit_drop, cold=config.target_pass == "cold")
     _refuse_moving_heads(config, rules)
@@ -100,15 +140,27 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, f
     shortest = np.full_like(ceilings, rules.head)
     minimum, maximum = (_per_group(rules.hits(lanes, units), lanes, config) for units in (shortest, ceilings))
     goals = _goals(config, shape, minimum, maximum)
+    return Ground(shape, frame, rules, order, domains, lanes, ceilings, shortest, minimum, maximum, goals)
+
+
+def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, frame: Frame = NO_FRAME) -> Plan:
+    """Plan prefixes so that the hits of the target's pass are the multiple of the unit nearest to the target.
+
+    An unreachable target gives the best plan, with ``reachable`` false.
+
+    Raises:
+        InputError: inputs that disagree, or an objective that cannot be planned exactly here.
+    """
+    ground = ground_of(config, shape or draw_shape(config, frame), frame)
+    shape, rules, unit, ceilings, goals = ground.shape, ground.rules, config.unit, ground.ceilings, ground.goals
+    order, domains, lanes, shortest = ground.order, ground.domains, ground.lanes, ground.shortest
+    minimum, maximum = ground.minimum, ground.maximum
     prefixes, adjusted, courses = shortest, 0, list[tuple[int | None, Course]]()
     if goals is not None:
-        prefixes, adjusted, courses = _plan_prefixes(config, shape, order, lanes, ceilings, rules, goals)
+        prefixes, adjusted, courses = plan_prefixes(config, shape, order, lanes, ceilings, rules, goals)
     bounded = None
     if (pool := pool_of(config)) is not None:
-        make = partial(_planned_for, config, shape, order, lanes, ceilings, rules, goals)
-        bounded = plan_within(
-            _sent_whatever(config, pool, shape, order, domains, lanes, frame, rules), shape, order, goals, make
-        )
+        bounded = plan_within(ground.sent(config, pool), shape, order, goals, partial(ground.prefixes_for, config))
         prefixes, adjusted, goals = bounded.prefixes, bounded.adjusted, bounded.goals
         if goals is not None:
             minimum, maximum = goals.minimum, goals.maximum
@@ -139,53 +191,6 @@ def plan_dataset(config: PrefixCacheDatasetConfig, shape: Shape | None = None, f
         courses=courses,
         search=None if bounded is None else bounded.found,
     )
-
-
-def _sent_whatever(
-    config: PrefixCacheDatasetConfig,
-    pool: PoolSize,
-    shape: Shape,
-    order: Tokens,
-    domains: NDArray[np.int32],
-    lanes: Lanes,
-    frame: Frame,
-    rules: HitRules,
-) -> Sent:
-    """What is known of the requests before their prefixes are."""
-    return Sent(
-        groups=shape.groups[order].astype(np.int64),
-        lanes=lanes.lane_of[order].astype(np.int64),
-        domains=domains[order].astype(np.int64),
-        lengths=shape.lengths[order],
-        outputs=shape.outputs[order],
-        lane_group=lanes.group.astype(np.int64),
-        lane_domain=lanes.domain.astype(np.int64),
-        head=rules.head * config.unit,
-        around=config.block_size + frame.tail,
-        passes=config.passes,
-        target_pass=config.target_pass,
-        pool=pool,
-    )
-
-
-def _planned_for(
-    config: PrefixCacheDatasetConfig,
-    shape: Shape,
-    order: Tokens,
-    lanes: Lanes,
-    ceilings: Tokens,
-    rules: HitRules,
-    goals: Goals | None,
-    total: int | None,
-) -> tuple[Tokens, int]:
-    """Prefixes in units that an unbounded cache hits ``total`` units of, and how many requests were adjusted."""
-    if goals is None or total is None:
-        return np.full_like(ceilings, rules.head), 0
-    tokens = np.bincount(shape.groups, weights=shape.lengths, minlength=len(goals.minimum)).astype(np.int64).tolist()
-    budgets = split_budget(total, tokens, goals.minimum, goals.maximum)[1]
-    return _plan_prefixes(config, shape, order, lanes, ceilings, rules, replace(goals, total=total, budgets=budgets))[
-        :2
-    ]
 
 
 def _sent(config: PrefixCacheDatasetConfig, shape: Shape, prefixes: Tokens) -> tuple[Tokens, NDArray[np.int32], Lanes]:
@@ -254,81 +259,6 @@ def _goals(config: PrefixCacheDatasetConfig, shape: Shape, minimum: list[int], m
     if config.target is None or config.target.hit_ratio is None:
         return None
     return global_goals(config.target.hit_ratio, tokens, config.unit, minimum, maximum)
-
-
-def _plan_prefixes(
-    config: PrefixCacheDatasetConfig,
-    shape: Shape,
-    order: Tokens,
-    lanes: Lanes,
-    ceilings: Tokens,
-    rules: HitRules,
-    goals: Goals,
-) -> tuple[Tokens, int, list[tuple[int | None, Course]]]:
-    """Prefixes in units, how many requests the calibration moved, and the courses of trajectories."""
-    formula = None if rules.cold else static_formula(config, shape, ceilings, rules)
-    if formula is not None and not config.planning.block_residual_calibration:
-        return formula, 0, []
-    if config.planning.objective == "proportional" and len(goals.budgets) > FEW_GROUPS:
-        prefixes, moved = _plan_batch(config, shape, order, lanes, ceilings, rules, goals)
-        return prefixes, moved if formula is None else int((prefixes != formula).sum()), []
-    prefixes = np.full_like(ceilings, rules.head)
-    moved, courses = 0, []
-    for group, members, own, budget in _parts(config, shape, order, lanes, goals):
-        ratio = None if group is None or config.group_targets is None else config.group_targets[group]
-        task = Task(shape.lengths[members], ceilings[members], own, budget, config.unit, rules, ratio)
-        units, raised, course = plan_task(config, task)
-        prefixes[members] = units
-        moved += raised
-        if course is not None:
-            courses.append((group, course))
-    adjusted = moved if formula is None else int((prefixes != formula).sum())
-    return prefixes, adjusted, courses
-
-
-def _plan_batch(
-    config: PrefixCacheDatasetConfig,
-    shape: Shape,
-    order: Tokens,
-    lanes: Lanes,
-    ceilings: Tokens,
-    rules: HitRules,
-    goals: Goals,
-) -> tuple[Tokens, int]:
-    """All groups in step: the same prefixes as group by group."""
-    members = order[np.argsort(shape.groups[order], kind="stable")]
-    own = replace(lanes, lane_of=lanes.lane_of[members])
-    groups, budgets = shape.groups[members].astype(np.int64), np.array(goals.budgets, dtype=np.int64)
-    batch = Batch.of(shape.lengths[members], ceilings[members], groups, own, budgets, config.unit, rules)
-    units, moved = plan_batch(batch, calibrate=config.planning.block_residual_calibration)
-    prefixes = np.empty_like(ceilings)
-    prefixes[members] = units
-    return prefixes, moved
-
-
-def _parts(
-    config: PrefixCacheDatasetConfig, shape: Shape, order: Tokens, lanes: Lanes, goals: Goals
-) -> Iterator[tuple[int | None, Tokens, Lanes, int]]:
-    """(group, requests in send order, their lanes, budget in units) of what is planned together.
-
-    Group by group, except where only the dataset's total counts.
-    """
-    if config.planning.objective != "proportional" and not goals.of_groups:
-        everyone = Lanes(
-            lanes.lane_of[order],
-            lanes.group,
-            lanes.domain,
-            lanes.opens,
-            np.argsort(lanes.lane_of[order], kind="stable"),
-            lanes.starts,
-        )
-        yield None, order, everyone, sum(goals.budgets)
-        return
-    by_group = order[np.argsort(shape.groups[order], kind="stable")]
-    counts = np.bincount(shape.groups, minlength=len(goals.budgets))
-    for group, members in enumerate(np.split(by_group, np.cumsum(counts)[:-1])):
-        if len(members):
-            yield group, members, lanes.of_group(group, members), goals.budgets[group]
 
 
 def _simulate(

@@ -18,7 +18,7 @@ from prefixcache.config import PrefixCacheDatasetConfig
 from prefixcache.config.lengths import EmpiricalLength, ExplicitLength
 from prefixcache.help.suggestions import chinese
 from prefixcache.workload.budget import goal_units
-from prefixcache.workload.capacity_suggestion import more_blocks
+from prefixcache.workload.capacity_suggestion import suggest_within
 from prefixcache.workload.groups import assign_groups, group_weights, largest_remainder
 from prefixcache.workload.length_files import read_lengths
 from prefixcache.workload.lengths import draw_lengths
@@ -53,9 +53,9 @@ def suggest(config: PrefixCacheDatasetConfig, plan: Plan) -> list[Suggestion]:
         plan.frame,
     )
     reach = scene.maximum(config)
-    if plan.search is not None and (plan.goal or 0) > sum(plan.maximum) and reach.meets(wish):
-        found = [entry for entry in [more_blocks(config, plan)] if entry is not None]
-        return [entry | {"text_zh": chinese(entry)} for entry in found]
+    if plan.search is not None:
+        unbounded = [] if reach.meets(wish) else [entry for lever in _LEVERS for entry in lever(config, scene, wish)]
+        return suggest_within(config, plan, reach.ratio, unbounded, _most_requests(config))
     found = list(_higher_targets(config, reach, wish))
     if not _only_below(reach, wish):
         found += [entry for lever in _LEVERS for entry in lever(config, scene, wish)]

@@ -95,8 +95,15 @@ def test_a_rank_publishes_at_a_port_of_its_own() -> None:
 def test_other_addresses_are_refused_without_being_repeated(address: str) -> None:
     with pytest.raises(InputError) as caught:
         events_endpoint(address)
-    assert caught.value.field == "kv_events"
+    assert caught.value.field == "--kv-events"
+    assert ("*" in caught.value.message) == ("*" in address)
     assert not address or len(address) < 5 or address not in caught.value.message
+
+
+def test_the_flag_at_fault_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        events_endpoint("foo", field="kv_events_replay")
+    assert (caught.value.field, caught.value.message) == ("--kv-events-replay", "the address is not tcp://HOST:PORT")
 
 
 def test_ports_end_at_65535() -> None:

@@ -200,3 +200,20 @@ def test_the_command_line_tells_before_prefect_starts(tmp_path: Path) -> None:
     assert "hunter2" not in secret.output
     other = CliRunner().invoke(app, ["reorder", "-d", "s3://bucket/x", "-o", str(tmp_path / "y")])
     assert other.exit_code == 2
+
+
+def test_a_call_whose_worker_is_gone_is_told_as_such() -> None:
+    """A pool says so at once, Dask and Ray after trying it elsewhere; names, so that neither need be installed."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    from distributed.scheduler import KilledWorker
+
+    from tasks.away import _is_killed
+
+    gone: list[BaseException] = [BrokenProcessPool("no"), KilledWorker("build", None, 3)]
+    if importlib.util.find_spec("ray") is not None:
+        from ray import exceptions
+
+        gone += [exceptions.WorkerCrashedError(), exceptions.OutOfMemoryError("no")]
+    assert all(_is_killed(error) for error in gone)
+    assert not _is_killed(ValueError("no"))

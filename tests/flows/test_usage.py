@@ -70,7 +70,7 @@ def test_a_missing_option(command: str) -> None:
     if command == "simulate":  # which takes one of two
         assert (error["field"], error["message"]) == ("--trace, --dataset", "neither a trace nor a dataset is given")
         return
-    assert error["field"] in ("--config", "--dataset", "--run-dir")
+    assert error["field"] in ("--config", "--dataset", "--run-dir", "--run")
     assert error["message"] == "is missing"
 
 

@@ -215,7 +215,7 @@ def test_sources_in_the_order_of_the_domains() -> None:
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"kv_events": ("tcp://*:5",)}, "kv_events"),
+        ({"kv_events": ("tcp://*:5",)}, "--kv-events"),
         ({"kv_events": ("tcp://a:5", "tcp://b:5")}, "kv_events"),
         ({"kv_events_replay": ("tcp://a:5",)}, "kv_events_replay"),
     ],

@@ -273,6 +273,21 @@ def test_a_request_that_was_sent_again_is_designed_once() -> None:
     assert (taken[-1].designed_input_tokens, taken[-1].designed_hit_tokens, taken[-1].designed_ratio) == (100, 48, 0.48)
 
 
+def test_designed_hits_are_of_the_moment_of_the_counters() -> None:
+    taken: list[Sample] = []
+    sampler = Sampler("cold", 0.0, taken.append)
+    sampler.begin("measured", 3, 0.0)
+    planned = Planned(1, "r1", "a", 1, 100, 4, 48, 0, None, {"cold": 48})
+    sampler.first_token(0, planned)
+    sampler.mark("load")
+    sampler.first_token(1, planned)
+    sampler.saw(counted(VLLM, pages(a=line(0, 0)), pages(a=line(200, 96))))
+    sampler.first_token(2, planned)
+    sampler.mark("all_sent")
+    assert [s.designed_hit_tokens for s in taken if s.mark] == [0, 48, 96]
+    assert (taken[-1].designed_ratio, taken[-1].hit_ratio) == (0.48, 0.48)
+
+
 def test_nothing_is_sampled_before_a_phase() -> None:
     taken: list[Sample] = []
     sampler = Sampler("cold", 0.0, taken.append)

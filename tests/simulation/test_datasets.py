@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.dataset.contents import read_contents
 from prefixcache.errors import InputError
+from prefixcache.help.chinese import chinese_of
 from prefixcache.schemas.catalog import schema_of
 from prefixcache.simulation.dataset import simulate_dataset
 from tests.cache.models.slow_pool import SlowPool
@@ -227,6 +228,17 @@ def test_a_sweep_is_what_single_sizes_give(engine: str, compare: Path) -> None:
             if engine == "lru" and row["num_blocks"] > 1:
                 less = simulate_dataset(compare, engine=engine, num_blocks=row["num_blocks"] - 1, only_pass=name)
                 assert less["passes"][0]["hit_tokens"] < row["share"] * sweep["ideal_hit_tokens"]
+
+
+def test_a_sweep_says_that_it_is_one_request_at_a_time(compare: Path) -> None:
+    options: dict[str, Any] = {"only_pass": "cold", "with_sweep": True}
+    both = simulate_dataset(compare, num_blocks=60, concurrency=4, **options)
+    assert [said for said in both["warnings"] if "one request at a time" in said]
+    assert chinese_of(both["warnings"][-1]).startswith("容量曲线按逐条请求计算")
+    assert both["sweeps"] == simulate_dataset(compare, num_blocks=60, **options)["sweeps"]
+    with pytest.raises(InputError, match="a sweep serves one request at a time") as caught:
+        simulate_dataset(compare, concurrency=4, **options)
+    assert caught.value.field == "--concurrency"
 
 
 def test_what_is_returned_fits_the_schema(compare: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefixcache.errors import InputError
+from prefixcache.help.chinese import chinese_of
 from prefixcache.simulation.request_trace import simulate_trace
 from tests.cache.models.slow_lru import SlowLru
 from tests.cache.models.workloads import COMPILED
@@ -58,7 +60,7 @@ def traces(draw: st.DrawFn) -> tuple[list[dict[str, Any]], int]:
     rows = []
     for _ in range(draw(st.integers(1, 15))):
         length = draw(st.integers(0, 24))
-        ids = draw(st.lists(st.integers(0, 6), min_size=-(-length // unit), max_size=-(-length // unit)))
+        ids = draw(st.lists(st.integers(0, 6), max_size=-(-length // unit)))  # fewer than blocks, too
         rows.append({"timestamp": draw(st.integers(0, 4)), "input_length": length, "output_length": 1, "hash_ids": ids})
     return rows, unit
 
@@ -174,7 +176,10 @@ def test_smaller_caches_of_engines_that_store_outputs_hit_less(tmp_path: Path) -
         (orjson.dumps(GOOD | {"hash_ids": 5}), "line 2 has hash_ids 5"),
         (orjson.dumps(GOOD | {"hash_ids": [1, "a"]}), 'line 2 has the hash id "a"'),
         (orjson.dumps(GOOD | {"hash_ids": [1, -2]}), "line 2 has the hash id -2"),
-        (orjson.dumps(GOOD | {"hash_ids": [1]}), "line 2 has 1 hash ids for 8 tokens, which are 2 complete blocks"),
+        (
+            b'{"timestamp": 1, "input_length": 8, "output_length": 1, "hash_ids": [18446744073709551616]}',
+            "whole numbers from 0 to 18446744073709551615",
+        ),
     ],
 )
 def test_a_wrong_line_is_named(line: bytes, said: str, tmp_path: Path) -> None:
@@ -185,6 +190,45 @@ def test_a_wrong_line_is_named(line: bytes, said: str, tmp_path: Path) -> None:
     assert said in str(caught.value)
     assert caught.value.field == "--trace"
     assert caught.value.remedy
+
+
+def test_fewer_ids_than_blocks_count_as_far_as_they_go(tmp_path: Path) -> None:
+    short = GOOD | {"input_length": 13, "hash_ids": [1]}
+    report = simulate_trace(write(tmp_path / "t.jsonl", [GOOD, short, short]), block_size=4, num_blocks=[None])
+    result = report["results"][0]
+    assert (result["blocks"], result["hit_blocks"], result["hit_tokens"]) == (4, 2, 8)
+    [said] = report["warnings"]
+    assert said.startswith("2 lines have fewer hash ids") and "line 2, has 1 for 13 tokens, which are 3 blocks" in said
+    assert chinese_of(said).startswith("2 行的 hash id 少于 4 Token")
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+@pytest.mark.parametrize("blocks", [12, 16, 24, None])
+def test_blocks_without_ids_take_their_room(engine: str, blocks: int | None, tmp_path: Path) -> None:
+    """The same hits as with ids that no other request has; but these are not counted."""
+    draw = random.Random(5)
+    short, filled = [], []
+    for time in range(60):
+        length = draw.randrange(31)
+        ids = [10 * depth + draw.randrange(2) for depth in range(draw.randint(0, length // 4))]
+        row = GOOD | {"timestamp": time, "input_length": length, "hash_ids": ids}
+        short.append(row)
+        filled.append(row | {"hash_ids": ids + [1000 * (time + 1) + depth for depth in range(length // 4 - len(ids))]})
+    paths = write(tmp_path / "short.jsonl", short), write(tmp_path / "filled.jsonl", filled)
+    found = [simulate_trace(path, block_size=4, num_blocks=[blocks], engine=engine)["results"][0] for path in paths]
+    assert found[0]["hit_tokens"] == found[1]["hit_tokens"] > 0
+    assert found[0]["blocks"] == sum(len(row["hash_ids"]) for row in short) < found[1]["blocks"]
+
+
+def test_a_byte_order_mark_is_read_over_and_utf_16_is_told(tmp_path: Path) -> None:
+    path, text = tmp_path / "t.jsonl", orjson.dumps(GOOD).decode() + "\n"
+    path.write_bytes(text.encode("utf-8-sig"))
+    assert simulate_trace(path, block_size=4, num_blocks=[4])["results"][0]["requests"] == 1
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        path.write_bytes(text.encode(encoding))
+        with pytest.raises(InputError, match="the file is UTF-16 text") as caught:
+            simulate_trace(path, block_size=4, num_blocks=[4])
+        assert "UTF-8" in str(caught.value.remedy)
 
 
 def test_blank_lines_and_missing_outputs_are_allowed_where_outputs_do_not_matter(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from prefixcache.artifact import Artifact
 from prefixcache.dataset.check import check_dataset
 from prefixcache.errors import EnvironmentFailure, InputError, VerdictError
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.pipeline import STAGES, generate_prefix_cache_dataset
 from prefixcache.stages import build_shards
-from prefixcache.stages.progress import Progress, observing
+from prefixcache.stages.progress import Meter, Progress, observing
 from prefixcache.stages.stage import InProcess
 from prefixcache.stages.workspace import exclusive
 from tests.support.datasets import config_of, digest_of, made
@@ -259,10 +260,28 @@ def test_progress_is_told_per_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert (states[-1].requests, states[-1].tokens) == (12, result.report["input_tokens"])
     middle = next(state for state in seen if state.stage == "build_shards" and state.done == 2)
     assert middle.text.startswith(f"2/{middle.total} shards, ")
-    assert middle.text.endswith(" s to go")
-    assert Progress("build_shards", 3, 10, 600, 3_000_000, 1.5).text == (
-        "3/10 shards, 400 requests/s, 2.0 M tokens/s, 4 s to go"
-    )
+    rates = "3/10 shards, 400 requests/s, 2.0 M tokens/s"
+    state = Progress("build_shards", 3, 10, 600, 3_000_000, 1.5, pace=(2, 1.2))
+    assert state.text == f"{rates}, 4 s to go"
+    assert state.rates == "400 req/s, 2.0 M tok/s, 4 s to go"
+
+
+def test_nothing_is_said_of_the_time_to_go_before_a_pace_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first call's end has the start of the workers in it; what was known before says nothing of the pace."""
+    now = 100.0
+    monkeypatch.setattr("prefixcache.stages.progress.time.perf_counter", lambda: now)
+    seen: list[Progress] = []
+    with observing(seen.append):
+        meter = Meter("build_shards", 10)
+        for _ in range(4):
+            meter.finished(Artifact(kind="shard", files=(), rows=100, tokens=1_000_000), known=True)
+        for seconds in (30.0, 0.5, 1.5):
+            now += seconds
+            meter.finished(Artifact(kind="shard", files=(), rows=100, tokens=1_000_000))
+    assert [state.done for state in seen] == list(range(8))
+    assert [state.eta_s for state in seen[:7]] == [None] * 7
+    assert (seen[7].eta_s, seen[7].requests) == (3.0, 300)
+    assert "to go" not in seen[6].text
 
 
 def test_a_refused_target_leaves_nothing_but_the_report(tmp_path: Path) -> None:

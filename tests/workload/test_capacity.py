@@ -134,19 +134,26 @@ def test_a_target_that_the_capacity_does_not_allow_names_one_that_does() -> None
     report = plan_report(config, plan_dataset(config))
     assert (report["reachable"], report["status"]) == (False, "FAIL")
     assert "caches of 24 blocks" in report["reason"]
-    [entry] = report["suggestions"]
+    entry = next(entry for entry in report["suggestions"] if entry["lever"] == "planning.num_blocks")
     assert (entry["lever"], entry["current"]) == ("planning.num_blocks", 24)
     assert "Block 数从 24 增加到" in entry["text_zh"]
     followed = tight(entry["needed"])
     assert plan_report(followed, plan_dataset(followed))["status"] == "PASS"
-    shy = tight(int(entry["needed"] * 0.94))
+    shy = tight(entry["needed"] - 1)
     assert not plan_dataset(shy).reachable
 
 
-def test_a_target_out_of_reach_of_any_cache_has_the_ordinary_suggestions() -> None:
-    config = tight(400, target={"hit_ratio": 0.99})
-    levers = {entry["lever"] for entry in plan_report(config, plan_dataset(config))["suggestions"]}
-    assert "planning.num_blocks" not in levers and len(levers) > 3
+def test_an_ample_cache_has_the_suggestions_of_an_unbounded_one() -> None:
+    """And says that more blocks alone do not help."""
+    figures = []
+    for planning in ({"assume": "capacity", "num_blocks": 5000}, {}):
+        config = tight(5000, target={"hit_ratio": 0.9}, planning=planning)
+        found = plan_report(config, plan_dataset(config))["suggestions"]
+        figures.append({entry["lever"]: entry["needed"] for entry in found})
+    bounded, unbounded = figures
+    assert bounded.pop("planning.num_blocks") is None
+    assert bounded.pop("request_order") is None
+    assert bounded == unbounded
 
 
 def test_a_request_larger_than_the_pool_is_told() -> None:

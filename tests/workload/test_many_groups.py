@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefixcache.config import parse_config
-from prefixcache.workload import plan as planning
+from prefixcache.workload import prefixes as planning
 from prefixcache.workload.frame import Frame
 from prefixcache.workload.plan import plan_dataset
 from prefixcache.workload.plan_report import plan_report

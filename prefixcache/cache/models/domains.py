@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixcache.cache.models.model import CacheModel
-from prefixcache.cache.models.trace import Numbers, Served, Trace
+from prefixcache.cache.models.trace import Numbers, Served, TieredServed, Trace
 
 
 class DomainCaches:
@@ -34,7 +34,9 @@ class DomainCaches:
         )
         runs = [part.runs for part in parts if part.runs is not None]
         told = np.concatenate(runs)[back] if len(runs) == len(parts) else None
-        return Served(hits, external, evicted, used, told, _gone(parts, back))
+        known = (hits, external, evicted, used, told, _gone(parts, back))
+        tiers = [part.tier_hits for part in parts if isinstance(part, TieredServed)]
+        return TieredServed(*known, np.concatenate(tiers)[back]) if len(tiers) == len(parts) else Served(*known)
 
     def reset(self) -> None:
         for cache in self._caches:

@@ -20,21 +20,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prefixcache.cache.models.model import CacheModel
 from prefixcache.cache.models.tiers_kernel import serve_evicted, serve_through
-from prefixcache.cache.models.trace import Counts, Numbers, Served, Trace
+from prefixcache.cache.models.trace import Counts, Numbers, Served, TieredServed, Trace
 from prefixcache.errors import InputError
 
 Write = Literal["through", "evicted"]
-
-
-@dataclass(frozen=True)
-class TieredServed(Served):
-    """``tier_hits``: hit tokens of each slower tier, fastest first, shape (n, tiers); they sum to ``external_hits``."""
-
-    tier_hits: NDArray[np.int64] = None  # type: ignore[assignment]  # follows fields with defaults
 
 
 @dataclass(frozen=True)

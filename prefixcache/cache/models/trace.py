@@ -142,3 +142,10 @@ class Served:
     used: Counts
     runs: Counts | None = None
     gone: Numbers | None = None
+
+
+@dataclass(frozen=True)
+class TieredServed(Served):
+    """``tier_hits``: hit tokens of each slower tier, fastest first, shape (n, tiers); they sum to ``external_hits``."""
+
+    tier_hits: NDArray[np.int64] = None  # type: ignore[assignment]  # follows fields with defaults

@@ -296,6 +296,7 @@ def _tell(gates: Gates, r: int, ended: bool) -> None:
 def _send(requests: Requests, engines: Engines, pace: Pace, r: int, now: float, last: float) -> float:
     """On its way to its domain; when it arrives there."""
     domain = requests.domain[r]
+    requests.sent_time[r] = now
     arrival = max(now + pace.delay, last + pace.spacing)
     ring = engines.coming.shape[1]
     place = (engines.coming_first[domain] + engines.coming_count[domain]) % ring
@@ -369,10 +370,13 @@ def run(
             for place in range(engines.batch_count[domain]):
                 r = engines.batch[domain, place]
                 over = requests.ended_at[r] >= 0
+                if requests.made[r] == 1:
+                    requests.first_time[r] = now
                 if over or requests.made[r] == 1:
                     _tell(gates, r, over)
                 if not over:
                     continue
+                requests.last_time[r] = now
                 ended += 1
                 opened = slots if ended == 1 and first_alone else 1
                 for slot in range(opened):

@@ -57,6 +57,8 @@ class InflightServed(Served):
         preemptions: shape (n,).
         steps: of each domain, shape (domains,).
         usage: over time.
+        sent_time, first_time, last_time: when the client sent it and had its first and last token, in units of the
+            pace, shape (n,); NaN where a record led the model.
     """
 
     admitted: Counts = None  # type: ignore[assignment]  # a field without default cannot follow Served's
@@ -65,6 +67,9 @@ class InflightServed(Served):
     preemptions: Counts = None  # type: ignore[assignment]
     steps: Counts = None  # type: ignore[assignment]
     usage: Usage = None  # type: ignore[assignment]
+    sent_time: Times = None  # type: ignore[assignment]
+    first_time: Times = None  # type: ignore[assignment]
+    last_time: Times = None  # type: ignore[assignment]
 
 
 class InflightModel:
@@ -141,6 +146,9 @@ class InflightModel:
             preempted=zero.copy(),
             order=zero.copy(),
             admitted=np.zeros(1, dtype=np.int64),
+            sent_time=np.full(len(trace), np.nan),
+            first_time=np.full(len(trace), np.nan),
+            last_time=np.full(len(trace), np.nan),
         )
 
     def served(self, requests: Requests, engines: Engines, samples: Samples) -> InflightServed:
@@ -165,6 +173,9 @@ class InflightModel:
             preemptions=requests.preempted,
             steps=engines.steps,
             usage=usage,
+            sent_time=requests.sent_time,
+            first_time=requests.first_time,
+            last_time=requests.last_time,
         )
 
     def _number(self, of_traces: int, generated: int) -> int:

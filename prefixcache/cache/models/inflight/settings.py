@@ -40,6 +40,16 @@ class Pace:
             raise InputError("steps take no time", field="pace.step", remedy="write a step or a token above 0.")
 
 
+LIMITS = {
+    "max_num_batched_tokens": "max_num_batched_tokens",
+    "max_num_seqs": "max_num_seqs",
+    "long_prefill_token_threshold": "long_prefill_token_threshold",
+    "reserve_full_prompt": "scheduler_reserve_full_isl",
+    "watermark": "watermark",
+}
+"""Fields below and how vLLM's own configuration calls them."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
     """vLLM's scheduler and block pool, one of each per domain. Names and defaults as the server has them
@@ -81,9 +91,9 @@ class SchedulerSettings:
     def of_server(cls, facts: Mapping[str, Any], **known: Any) -> SchedulerSettings:
         """Of a server as ``runtime/run.json`` describes it (an entry of ``servers``).
 
-        It tells blocks and block size; of the scheduler's own limits vLLM tells nothing, so they are the defaults
-        unless ``known``. Blocks are taken from the tokens of one rank where those are told: with several ranks
-        ``num_gpu_blocks`` is the sum of all.
+        It tells blocks and block size; the scheduler's own limits (``scheduler``) only where vLLM was started with
+        ``VLLM_SERVER_DEV_MODE=1``, else they are the defaults unless ``known``. Blocks are taken from the tokens of one
+        rank where those are told: with several ranks ``num_gpu_blocks`` is the sum of all.
 
         Raises:
             InputError: neither the server nor ``known`` tells blocks and block size.
@@ -91,6 +101,7 @@ class SchedulerSettings:
         size, tokens = facts.get("block_size"), facts.get("kv_cache_tokens_per_engine")
         blocks = tokens // size + 1 if tokens and size else facts.get("num_gpu_blocks")
         told: dict[str, Any] = {"num_blocks": blocks, "block_size": size}
+        told |= cls.limits_told(facts)
         told |= {name: value for name, value in known.items() if value is not None}
         for name, value in told.items():
             if value is None:
@@ -98,6 +109,13 @@ class SchedulerSettings:
                     f"the server does not tell its {name}", field=name, remedy="write it, as the server was started."
                 )
         return cls(**told)
+
+    @staticmethod
+    def limits_told(facts: Mapping[str, Any]) -> dict[str, Any]:
+        """The scheduler's own limits, as fields of this class, as far as the server told them."""
+        told = facts.get("scheduler")
+        found = told if isinstance(told, Mapping) else {}
+        return {name: found[theirs] for name, theirs in LIMITS.items() if found.get(theirs) is not None}
 
     def at_pace(self, pace: Pace) -> SchedulerSettings:
         """The same server at another pace."""

@@ -52,6 +52,9 @@ class Requests(NamedTuple):
     ended_at: Counts  # -1 before
     order: Counts  # requests as they were admitted for the first time
     admitted: Counts  # shape (1,): how many
+    sent_time: Times  # by the client; NaN before
+    first_time: Times  # of the first token
+    last_time: Times  # of the last one
 
 
 class Engines(NamedTuple):
