@@ -135,7 +135,7 @@ def _claim(section: Section) -> str:
 
 
 def _external_error(row: Row) -> int:
-    return abs(row.get("external_measured", 0) - row.get("external_expected", 0))
+    return int(abs(row.get("external_measured", 0) - row.get("external_expected", 0)))
 
 
 def _rows(results: Mapping[str, Result]) -> Iterable[tuple[Section, Row]]:

@@ -143,7 +143,8 @@ FORMS: tuple[tuple[str, str], ...] = (
     ),
 )
 _COMPILED = tuple(
-    (re.compile(pattern), template) for pattern, template in (*FORMS, *RUN_FORMS, *SCALE_FORMS, *SIMULATE_FORMS, *LIKE_FORMS)
+    (re.compile(pattern), template)
+    for pattern, template in (*FORMS, *RUN_FORMS, *SCALE_FORMS, *SIMULATE_FORMS, *LIKE_FORMS)
 )
 
 

@@ -1,4 +1,4 @@
-"""What `simulate` says of recorded runs and of slower tiers, in Chinese: forms as in :mod:`prefixcache.help.chinese`."""
+"""What `simulate` says of recorded runs and slower tiers, in Chinese: forms as in :mod:`prefixcache.help.chinese`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ LIKE_FORMS: tuple[tuple[str, str], ...] = (
     (
         r"the run does not tell its server's (\S+): vLLM's defaults are taken \((.+)\); start vLLM with "
         r"VLLM_SERVER_DEV_MODE=1 for the run, or give the flags",
-        "运行记录中没有服务的 {0}，取 vLLM 的默认值（{1}）；运行时请以 VLLM_SERVER_DEV_MODE=1 启动 vLLM，或在命令行给出",
+        "运行记录中没有服务的 {0}，取 vLLM 的默认值（{1}）；"
+        "运行时请以 VLLM_SERVER_DEV_MODE=1 启动 vLLM，或在命令行给出",
     ),
     (
-        r"the run sent at given times \(open loop\): simulated one at a time; give --concurrency for requests in flight",
+        r"the run sent at given times \(open loop\): simulated one at a time; give --concurrency for requests in "
+        r"flight",
         "该次运行按给定时刻发送（开环）：按逐条模拟；如需并发请给出 --concurrency",
     ),
     (

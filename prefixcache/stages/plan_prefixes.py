@@ -84,4 +84,4 @@ def plan_tables(config: PrefixCacheDatasetConfig, plan: Plan) -> tuple[pl.DataFr
     return pl.DataFrame(columns), pl.DataFrame({k: np.asarray(v, dtype=np.int64) for k, v in warmup.items()})
 
 
-PLAN_PREFIXES = Stage("plan_prefixes", 3, plan_prefixes)
+PLAN_PREFIXES = Stage("plan_prefixes", 4, plan_prefixes)

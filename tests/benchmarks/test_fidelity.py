@@ -12,7 +12,7 @@ from benchmarks.fidelity.sections import SECTIONS
 from benchmarks.fidelity.words import CHINESE
 
 MACHINE = {"cpu": "some CPU", "cpus": 2, "load": 0.5, "prefixcache": "0.1.0"}
-FLIGHT = {"in_flight": 510, "clocked": 501, "events_told": 10, "events_off": 0}
+FLIGHT = {"in_flight": 510, "clocked": 501, "from_events": 502, "events_told": 10, "events_off": 0}
 TIER = {"external_expected": 300, "external_measured": 300}
 
 
@@ -52,7 +52,21 @@ def test_a_difference_is_shown_and_summed_up() -> None:
     assert f" {13 * exact_rows()} tokens of difference" in bad
     assert "| -13 |" in bad
     assert "| -13 |" not in good
-    assert "+1.00 | +0.10 | 10 / 10 |" in good  # in flight, clocked
+    assert "+1.00 | +0.20 | +0.10 | 10 / 10 |" in good  # in flight, clocked by events, led by their steps
+    assert "0.20 pp when clocked by recorded KV events" in good
+    assert "off by 0.10 pp at most" in good
+
+
+def test_a_row_kept_without_the_events_figure_has_the_measured_one_where_all_hits_were_told() -> None:
+    found = results()
+    for section in found.values():
+        for row in section["rows"]:
+            del row["from_events"]
+    assert "+1.00 | +0.00 | +0.10 | 10 / 10 |" in page(found, ENGLISH)
+    for section in found.values():
+        for row in section["rows"]:
+            row["events_told"] = 9
+    assert "+1.00 | +0.10 | +0.10 | 9 / 10 |" in page(found, ENGLISH)
 
 
 def test_what_could_not_be_measured_is_named() -> None:

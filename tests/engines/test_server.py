@@ -102,6 +102,28 @@ def test_facts_of_vllm_and_of_the_reference_engine() -> None:
     assert "secret" not in str(ours.to_json())
 
 
+def test_limits_of_the_scheduler_of_a_vllm_in_dev_mode() -> None:
+    """``/server_info`` answers with text, and with values if asked so."""
+    config = {"scheduler_config": {"max_num_seqs": 8, "async_scheduling": False, "scheduler_cls": "x", "policy": None}}
+    asked = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/v1/models":
+            return httpx.Response(200, json={"data": [{"id": "tiny"}]})
+        if request.url.path != "/server_info":
+            return httpx.Response(404)
+        asked.append(dict(request.url.params))
+        json = {"vllm_config": config if request.url.params.get("config_format") == "json" else "model='tiny'"}
+        return httpx.Response(200, json=json | {"vllm_env": {"KEY": "x"}})
+
+    found = ask(handler, lambda c: read_facts(c, ENDPOINT, parse_page(""), VLLM))
+    assert found.scheduler == {"max_num_seqs": 8, "async_scheduling": False}
+    assert found.to_json()["scheduler"] == found.scheduler
+    assert asked[0] == {}
+    silent = facts({"/v1/models": {"data": [{"id": "tiny"}]}})
+    assert silent.to_json()["scheduler"] is None
+
+
 def test_facts_of_an_older_sglang() -> None:
     found = facts(
         {"/v1/models": {"data": [{"id": "tiny"}]}, "/get_server_info": {"version": "0.5.23", "page_size": 1}},

@@ -52,7 +52,7 @@ def test_tiers_without_a_limit_hit_what_an_unbounded_cache_hits(write: str, comp
 
 def test_each_tier_is_asked_for_what_no_faster_one_had(compare: Path) -> None:
     plain = simulate_dataset(compare, num_blocks=SMALL)
-    found = simulate_dataset(compare, num_blocks=SMALL, host_blocks=20, external_blocks=60)
+    found = simulate_dataset(compare, num_blocks=SMALL, host_blocks=45, external_blocks=100)
     for figures, alone in zip(found["passes"], plain["passes"], strict=True):
         device, host, external = figures["tiers"]
         assert (device["tier"], host["tier"], external["tier"]) == ("device", "host", "external")

@@ -98,7 +98,9 @@ def check(raw: dict[str, Any]) -> dict[str, Any]:
             continue
         after = planned(changed)
         assert (after["reachable"], after["status"]) == (True, "PASS"), (lever, needed)
-        assert after["max_reachable_hit_ratio"] == pytest.approx(entry["reachable_hit_ratio"], abs=1e-12), lever
+        assert entry["reachable_hit_ratio"] >= report["target_hit_ratio"] - 0.01, lever
+        if "warmup" not in (needed, raw["execution"]["mode"]):  # where hits jump, the planner may look at other plans
+            assert after["max_reachable_hit_ratio"] == pytest.approx(entry["reachable_hit_ratio"], abs=1e-12), lever
         if (less := milder(entry)) is not None:
             short = planned(followed(raw, lever, less) or {})
             assert not (short["reachable"] and short["status"] == "PASS"), (lever, less)

@@ -86,7 +86,8 @@ class WireClient:
         if at is not None:
             while (left := at - time.perf_counter()) > 0:
                 await asyncio.sleep(left)
-            if connection.closed:
+            if not connection.usable:
+                self._drop(connection)
                 connection = await self._connection(origin, fresh=False)
         exchange = Exchange(receiver, fresh=connection.used == 0, loop=asyncio.get_running_loop())
         connection.exchange = exchange
@@ -107,9 +108,7 @@ class WireClient:
         oldest = time.perf_counter() - self.keepalive
         while idle and not fresh:
             connection = idle.pop()  # the one used last: the others age and go
-            if connection.closed:
-                self._open.discard(connection)
-            elif connection.idle_since < oldest:
+            if not connection.usable or connection.idle_since < oldest:
                 self._drop(connection)
             else:
                 return connection

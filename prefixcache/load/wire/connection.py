@@ -15,9 +15,15 @@ from prefixcache.load.wire.failure import WireError
 
 
 class Connection(asyncio.Protocol):
-    """Carries one exchange at a time."""
+    """Carries one exchange at a time.
+
+    Bytes are stamped as they come and read in the loop's next turn: where many streams have something in the same
+    instant, all of it is stamped before any of it is read, and reading one makes no other late.
+    """
 
     def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._unread: list[tuple[bytes, float]] = []
         self.transport: asyncio.Transport | None = None
         self.exchange: Exchange | None = None
         self.used = 0
@@ -29,13 +35,25 @@ class Connection(asyncio.Protocol):
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        now = time.perf_counter()
-        if self.exchange is None:  # bytes nobody asked for: an answer to a request that is over
-            self.close()
-        else:
+        self._unread.append((data, time.perf_counter()))
+        if len(self._unread) == 1:
+            self._loop.call_soon(self._read)
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request may be sent: it is open, and nothing came that nobody asked for."""
+        return not (self.closed or self._unread)
+
+    def _read(self) -> None:
+        unread, self._unread = self._unread, []
+        for data, now in unread:
+            if self.exchange is None:  # bytes nobody asked for: an answer to a request that is over
+                self.close()
+                return
             self.exchange.received(data, now)
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._read()
         self.closed = True
         if self.exchange is not None:
             self.exchange.ended(error)

@@ -203,6 +203,9 @@ def test_settings_of_a_server() -> None:
     told = {"num_gpu_blocks": 97, "block_size": 32, "engines": ["0"]}
     assert SchedulerSettings.of_server(told, max_num_seqs=None) == SchedulerSettings(97, 32)
     assert SchedulerSettings.of_server(told, max_num_seqs=8).max_num_seqs == 8
+    limits = {"max_num_seqs": 6, "scheduler_reserve_full_isl": False, "watermark": 0.01, "policy": "fcfs"}
+    found = SchedulerSettings.of_server(told | {"scheduler": limits}, watermark=0.02)
+    assert found == SchedulerSettings(97, 32, max_num_seqs=6, reserve_full_prompt=False, watermark=0.02)
     two_ranks = {"num_gpu_blocks": 258, "kv_cache_tokens_per_engine": 4096, "block_size": 32}
     assert SchedulerSettings.of_server(two_ranks) == SchedulerSettings(129, 32)
     with pytest.raises(InputError, match="does not tell its num_blocks"):
