@@ -359,8 +359,8 @@ def _dry_run(
     lang: str = "en",
 ) -> None:
     from prefixcache.engines.http import Connection
-    from prefixcache.load.options import RunOptions
     from prefixcache.load.dry_run import dry_run
+    from prefixcache.load.options import RunOptions
 
     facts = dry_run(
         dataset,

@@ -30,7 +30,7 @@ ORDER = obj(
 
 
 def run() -> Schema:
-    """run.json. Open are options, isolation, servers[], plan, kv_events, engine_warmup, error, the passes' isolation."""
+    """run.json. Open are options, isolation, servers[], plan, kv_events, engine_warmup, error, passes[].isolation."""
     entry = obj(
         {
             "name": "str",
