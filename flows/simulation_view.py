@@ -64,9 +64,12 @@ def show_clocked(report: dict[str, Any], lang: Language) -> None:
         table = _table(names, lang, left=1)
         table.title = named("pass_name", figures["name"], lang)
         tokens = f"{figures['input_tokens']:,}"
-        for way, evicted in (("event", "evicted_blocks"), ("led", "led_evicted_blocks")):
+        for way, title, evicted in (
+            ("event", "simulate.event", "evicted_blocks"),
+            ("led", "simulate.led", "led_evicted_blocks"),
+        ):
             table.add_row(
-                say(f"simulate.{way}", lang),
+                say(title, lang),
                 tokens,
                 f"{figures[f'{way}_hit_tokens']:,}",
                 _percent(figures[f"{way}_hit_ratio"]),

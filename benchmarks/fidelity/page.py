@@ -182,8 +182,9 @@ ENGLISH = Language(
             "KV events* are the hits that the events recorded with the run tell: a request's first stored block begins "
             "where its hits end; only a request that stores no block of its own takes the model's figure. *Step-led "
             "model* is the model of the scheduler again, letting each request in at the step at which the events show "
-            "it. It may be off, because a step that stored no block has no event: how many of those there were, and so "
-            "which blocks had been released when the next request was let in, it has to guess from the client's times. "
+            "it. It may be off, because the events tell of whole blocks only: tokens that filled none took their share "
+            "of a step's budget unseen, and steps that stored no block are not recorded, so the model has to guess "
+            "from the client's times how many there were and who had ended. "
             "Errors are in percentage points of the input tokens. The last column counts requests whose hits stand in "
             "the events themselves, without any model, and are those of the answer."
         ),

@@ -135,7 +135,7 @@ CLI: dict[str, tuple[str, str]] = {
         "{engine}, blocks of {block_size} tokens, 1 cache domain",
         "{engine}，Block Size {block_size} Token，1 个缓存域",
     ),
-    "simulate.head_of_run": ("{engine}, blocks of {block_size} tokens", "{engine}，Block Size {block_size} Token"),
+    "simulate.head_of_run": ("{engine}, blocks of {block_size} tokens", "{engine}，每个 Block {block_size} Token"),
     "simulate.size": (", blocks per domain: {size}", "，每个缓存域 Block 数：{size}"),
     "simulate.flight": (
         ", {concurrency} requests in flight, gating {gating}",

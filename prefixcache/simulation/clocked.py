@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from prefixcache.analysis.clocked_run import EVENTS, ClockedPass, clocked_pass
-from prefixcache.analysis.rundir import RunDirectory, load_run
+from prefixcache.analysis.rundir import RunDirectory
 from prefixcache.cache.models.inflight import SchedulerSettings
 from prefixcache.cache.models.trace import Counts
 from prefixcache.errors import InputError
 from prefixcache.schemas.versions import VERSIONS
 from prefixcache.simulation.engines import VLLM
-from prefixcache.simulation.like import LIMITS, resolve
+from prefixcache.simulation.like import LIMITS, resolve, run_of
 from prefixcache.simulation.sizes import as_given, named_as_flags, ratio
 
 FIELD = "--clocked-by"
@@ -34,7 +34,7 @@ def simulate_clocked(run_dir: Path, given: Mapping[str, Any], *, only_pass: str 
     Raises:
         InputError: no such run or pass, no events, an engine that is not modelled, or sizes that nobody tells.
     """
-    run = load_run(run_dir)
+    run = run_of(run_dir, FIELD)
     if not (run_dir / EVENTS).is_file():
         raise InputError(
             "the run recorded no KV events", field=FIELD, remedy="run again with --kv-events, or use --like RUN_DIR."

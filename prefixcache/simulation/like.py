@@ -66,7 +66,7 @@ def simulate_like(
     Raises:
         InputError: no run, or neither it nor the options tell the blocks of the cache.
     """
-    run = load_run(run_dir)
+    run = run_of(run_dir, "--like")
     manifest = read_manifest(root)
     resolved = resolve(run, manifest, given)
     fit = None
@@ -87,6 +87,20 @@ def simulate_like(
     }
     report["warnings"] = [*resolved.warnings, *report["warnings"]]
     return report
+
+
+def run_of(run_dir: Path, flag: str) -> RunDirectory:
+    """A run that a flag named.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        return load_run(run_dir)
+    except InputError as error:
+        error.field = flag
+        error.remedy = "give the directory that `prefixcache run` wrote."
+        raise
 
 
 _TIERS = ("host_blocks", "external_blocks", "tier_write")

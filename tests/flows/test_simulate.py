@@ -126,7 +126,6 @@ def test_what_people_read(lang: str, trace: Path, dataset: Path, tmp_path: Path)
         (("--trace", "TRACE", "-b", "4", "-n", "5,many"), "--num-blocks", "'many'"),
         (("--trace", "TRACE", "-b", "4", "-n", "5,"), "--num-blocks", "''"),
         (("--trace", "TRACE", "-b", "0", "-n", "5"), "--block-size", "'0' is not allowed"),
-        (("--trace", "TRACE", "-b", "2", "-n", "5"), "--trace", "complete blocks of 2"),
         (("--trace", "absent.jsonl", "-n", "5"), "--trace", "cannot read absent.jsonl"),
         (("--trace", "TRACE", "-n", "5", "--pass", "hot"), "--pass", "does not go with a trace"),
         (("--trace", "TRACE", "-n", "5", "--concurrency", "4"), "--concurrency", "does not go with a trace"),

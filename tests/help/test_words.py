@@ -183,7 +183,7 @@ def test_what_the_commands_say_is_in_the_table_and_nothing_is_left_over() -> Non
     assert said - set(CLI) == set()
     # Keys put together from a name.
     groups = ("status.", "check.", "column.", "fact.", "init.", "inspect.", "place.", "pass_name.", "method.")
-    groups += ("metric.", "over.", "limit.", "compare_warning.", "search_warning.")
+    groups += ("tier.", "source.", "metric.", "over.", "limit.", "compare_warning.", "search_warning.")
     quoted = {key for key in CLI if f'"{key}"' in text or f"'{key}'" in text}
     assert {key for key in CLI if key not in quoted and not key.startswith(groups)} == set()
 

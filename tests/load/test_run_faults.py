@@ -64,7 +64,11 @@ def test_failed_requests_make_a_failed_run_that_keeps_every_count(dataset: Path,
     assert cache["prompt_token_check"]["difference"] < 0
     assert "requests failed" in cache["prompt_token_check"]["explanation"][0]
     assert cache["kv_usage"]["max"] == 0.25
-    assert [s for s in steps if s.phase == "measured"][-1] == Progress("cold", "measured", 6, 6, 3)
+    measured = [s for s in steps if s.phase == "measured"]
+    assert [s for s in measured if s.sample is None][-1] == Progress("cold", "measured", 6, 6, 3)
+    last = measured[-1].sample
+    assert last is not None
+    assert (last.mark, last.sent, last.ended, last.failed) == ("counted", 6, 6, 3)
 
 
 def test_gates_break_when_what_they_wait_for_fails(dataset: Path, tmp_path: Path) -> None:

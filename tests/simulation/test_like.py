@@ -26,7 +26,7 @@ from prefixcache.simulation.like import simulate_like
 from tests.support.datasets import made
 
 BLOCKS = 120
-SCHEDULER = {"max_num_batched_tokens": 96, "max_num_seqs": 3, "long_prefill_token_threshold": 32}
+SCHEDULER: dict[str, Any] = {"max_num_batched_tokens": 96, "max_num_seqs": 3, "long_prefill_token_threshold": 32}
 
 
 def free_port() -> int:
@@ -185,7 +185,7 @@ def test_both_as_a_user_calls_them(lang: str, run: Path) -> None:
         (("--clocked-by", "X", "--dataset", "X"), "--clocked-by", "a dataset and a recorded run"),
         (("--clocked-by", "X", "--concurrency", "4"), "--concurrency", "does not go with a recorded run"),
         (("--clocked-by", "X", "--sweep"), "--sweep", "does not go with a recorded run"),
-        (("--clocked-by", "X"), "run_dir", "not a readable run directory"),
+        (("--clocked-by", "X"), "--clocked-by", "not a readable run directory"),
         (("--dataset", "X", "-n", "9", "--calibrate"), "--calibrate", "no run to calibrate from"),
         (("--trace", "X", "-n", "9", "--like", "X"), "--like", "does not go with a trace"),
         (("--trace", "X", "-n", "9", "--host-blocks", "9"), "--host-blocks", "does not go with a trace"),
