@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flows.commands.generate import build, show_verdict
-from flows.commands.run import check_language, execute
+from flows.commands.running import check_language, execute
 from flows.console import emit_json, err, reporting_errors
 from flows.options import AsJson, Language, NoPrefect
 from prefixcache.help.messages import language_of

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from flows.commands.run import check_language
+from flows.commands.running import check_language
 from flows.console import emit_json, out, reporting_errors
 from flows.options import AsJson, Language, Slo
 from prefixcache.help.messages import language_of, say

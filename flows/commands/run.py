@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from flows.console import emit_json, err, note, out, reporting_errors, warn
+from flows.commands.running import check_language, execute
+from flows.console import emit_json, reporting_errors
+from flows.dry_run_view import tell_dry_run
 from flows.options import AsJson, DatasetPlace, Language, NoPrefect, Slo, named_folder, named_place
 from flows.sending_options import (
     Api,
@@ -26,10 +24,7 @@ from flows.sending_options import (
     Retries,
     RetryWait,
     TotalTimeout,
-    sending_of,
 )
-from prefixcache.errors import InputError
-from prefixcache.help.messages import finding_of, language_of, say
 
 OUTPUTS = Path("outputs")
 
@@ -153,7 +148,7 @@ def run(
             rates = {"assumed_prefill_tps": prefill_tps, "assumed_decode_tps": decode_tps}
             chosen = {"metrics_urls": tuple(metrics_url or ()), "model": model, "send": send, **rates}
             chosen |= {"load": load, "max_in_flight": max_in_flight, "duration": duration, "limit": limit}
-            _dry_run(dataset, url, concurrency, gating, chosen, reach, as_json, lang)
+            tell_dry_run(dataset, url, concurrency, gating, chosen, reach, as_json, lang)
             return
         report = execute(
             dataset,
@@ -204,204 +199,7 @@ def run(
             raise typer.Exit(1)
 
 
-def check_language(language: str) -> None:
-    if language not in ("en", "zh"):
-        raise InputError(f"{language!r} is unknown", field="--lang", remedy="write en or zh.")
-
-
 def next_run_dir(parent: Path) -> Path:
     """outputs/run_001, or the next free number."""
     taken = [int(m.group(1)) for p in parent.glob("run_*") if (m := re.fullmatch(r"run_(\d+)", p.name))]
     return parent / f"run_{max(taken, default=0) + 1:03d}"
-
-
-def execute(
-    dataset: Path,
-    run_dir: Path,
-    *,
-    no_prefect: bool,
-    quiet: bool,
-    urls: list[str],
-    metrics_urls: list[str],
-    language: str,
-    reach: dict[str, Any] | None = None,
-    timeouts: dict[str, Any] | None = None,
-    sending: dict[str, Any] | None = None,
-    live: bool = False,
-    **choices: Any,
-) -> dict[str, Any]:
-    """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report.
-
-    ``reach``: ``insecure, ca_file, proxy``, how servers are reached. ``timeouts``, ``sending``: the command's options.
-    ``live``: show the dashboard, if there is a terminal.
-    """
-    from prefixcache.engines.http import Connection, Timeouts
-    from prefixcache.load.options import RunOptions
-    from prefixcache.load.sending import Sending
-
-    connection = Connection(**(reach or {}))
-    timeouts = timeouts or {"timeout": 300.0}
-    options = RunOptions(
-        urls=tuple(urls),
-        metrics_urls=tuple(metrics_urls),
-        connection=connection,
-        timeouts=Timeouts.of(*timeouts.values()),
-        sending=sending_of(sending) if sending else Sending(),
-        **choices,
-    )
-    choices |= timeouts | (sending or {})  # the flow makes its own of them
-    with run_progress(quiet=quiet, live=live, language=language) as progress:
-        if no_prefect:
-            from prefixcache.load.run import run_benchmark
-            from prefixcache.report.build import build_prefix_cache_report
-
-            run_benchmark(dataset, run_dir, options, progress)
-            report = build_prefix_cache_report(run_dir, language)
-        else:
-            report = _as_flow(dataset, run_dir, urls, metrics_urls, language, progress, reach or {}, choices)
-    if not quiet:
-        from prefixcache.report.console import print_comparison
-
-        print_comparison(report, out, language)
-        warn([entry[f"text_{language}"] for entry in report["warnings"]])
-        path = run_dir / "report" / "prefix_cache_report.html"
-        out.print(say("report.path", language_of(language), path=path), soft_wrap=True)
-    return report
-
-
-def _as_flow(
-    dataset: Path,
-    run_dir: Path,
-    urls: list[str],
-    metrics_urls: list[str],
-    language: str,
-    progress: Any,
-    reach: dict[str, Any],
-    choices: dict[str, Any],
-) -> dict[str, Any]:
-    from flows.addresses import shown
-    from flows.local_server import ready_prefect
-    from prefixcache.engines.endpoint import parse_endpoint
-
-    for url in (*urls, *metrics_urls):  # a malformed one must not reach Prefect's records
-        parse_endpoint(url)
-    ready_prefect()
-    from flows.results import value_of
-    from flows.run import run as flow
-    from flows.secrets import veiled
-    from tasks.run_benchmark import watched
-
-    plain = {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in choices.items()}
-    plain |= {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
-    plain |= {"header": veiled(plain["header"])} if plain.get("header") else {}
-    ca_file, proxy = reach.get("ca_file"), reach.get("proxy")
-    with watched(progress):
-        report: dict[str, Any] = value_of(
-            flow(
-                dataset=str(dataset.resolve()),
-                run_dir=str(run_dir.resolve()),
-                url=shown(urls),
-                metrics_url=shown(metrics_urls),
-                language=language,
-                insecure=bool(reach.get("insecure")),
-                ca_file=str(ca_file.resolve()) if ca_file else None,
-                proxy=shown([proxy])[0] if proxy else None,
-                return_state=True,
-                **plain,
-            )
-        )
-    return report
-
-
-@contextmanager
-def run_progress(*, quiet: bool, live: bool = False, language: str = "en") -> Iterator[Any]:
-    """A line per pass and phase on stderr, or the dashboard; silent without a terminal. Notes are printed in any
-    case."""
-    if live and err.is_terminal:
-        from flows.live_view import live_progress
-
-        with live_progress(err, language_of(language)) as show_frames:
-            yield show_frames
-        return
-    if live:
-        note(say("live.no_terminal", language_of(language)))
-    columns = (
-        SpinnerColumn(finished_text="[green]✓[/]"),
-        TextColumn("{task.description:<18}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[failed]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bars:
-        rows: dict[str, Any] = {}
-
-        def show(event: Any) -> None:
-            name = f"{event.pass_name} {event.phase}".strip()
-            failed = f"[red]{event.failed} failed[/]" if event.failed else ""
-            if name not in rows:
-                rows[name] = bars.add_task(name, total=event.total, failed=failed)
-            bars.update(rows[name], completed=event.done, total=event.total, failed=failed)
-            if event.note:
-                note(event.note)
-
-        yield show
-
-
-def _dry_run(
-    dataset: Path,
-    urls: list[str],
-    concurrency: int | None,
-    gating: str | None,
-    chosen: dict[str, Any],
-    reach: dict[str, Any],
-    as_json: bool,
-    lang: str = "en",
-) -> None:
-    from prefixcache.engines.http import Connection
-    from prefixcache.load.dry_run import dry_run
-    from prefixcache.load.options import RunOptions
-
-    facts = dry_run(
-        dataset,
-        RunOptions(
-            urls=tuple(urls),
-            concurrency=concurrency,
-            gating=gating,  # type: ignore[arg-type]
-            connection=Connection(**reach),
-            **chosen,
-        ),
-    )
-    if as_json:
-        emit_json(facts)
-        return
-    show_facts(facts, lang)
-    check, language = facts["server_check"], language_of(lang)
-    if error := check["error"]:
-        remedy = say("remedy", language, text=finding_of(error.get("remedy") or "", language))
-        warn([f"{finding_of(error['message'], language)}{'。' if language == 'zh' else '. '}{remedy}"])
-    warn([entry["message"] for entry in check["warnings"]])
-
-
-def show_facts(facts: dict[str, Any], language: str = "en") -> None:
-    """What a run would take, a line per figure and a block per pass."""
-    lang = language_of(language)
-    seconds = facts["estimated_time"]["seconds"]
-    time = say("run.time_unknown", lang) if seconds is None else say("run.about", lang, seconds=f"{seconds:,.0f}")
-    if seconds == 0:
-        time = say("run.overhead_only", lang)
-    assumption = finding_of(facts["estimated_time"]["assumption"], lang)
-    what = {name: facts[name] for name in ("execution_mode", "concurrency", "load", "gating")}
-    how = "run.how" if facts["load"] == f"closed:{facts['concurrency']}" else "run.how_load"
-    out.print(f"[bold]{facts['dataset_id']}[/]  {say(how, lang, **what)}", soft_wrap=True)
-    out.print(say("run.time", lang, time=time, assumption=assumption), soft_wrap=True)
-    names = ("requests", "warmup", "input_tokens", "output_tokens", "expected_hits", "kv_tokens", "chain")
-    table = Table(*(say(f"column.{name}", lang) for name in ("pass", *names)))
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in facts["passes"]:
-        figures = ("requests", "warmup_requests", "input_tokens", "output_tokens", "expected_hit_tokens")
-        table.add_row(row["name"], *(f"{row[name]:,}" for name in figures), f"{row['kv_tokens_needed']:,}",
-                      f"{row['longest_chain']} → {row['permitted_mean_concurrency']:.1f}")  # fmt: skip
-    out.print(table)
-    out.print(f"[dim]{say('run.legend', lang)}[/]", soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.commands.run import check_language, run_progress
+from flows.commands.running import check_language, run_progress
 from flows.console import emit_json, err, note, out, reporting_errors, warn
 from flows.options import AsJson, DatasetPlace, Language, NoPrefect, named_folder, named_place
 from flows.sending_options import (

@@ -1,0 +1,70 @@
+"""What a run would take, on the terminal: `prefixcache run --dry-run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from flows.console import emit_json, out, warn
+from prefixcache.help.messages import finding_of, language_of, say
+
+
+def tell_dry_run(
+    dataset: Path,
+    urls: list[str],
+    concurrency: int | None,
+    gating: str | None,
+    chosen: dict[str, Any],
+    reach: dict[str, Any],
+    as_json: bool,
+    lang: str = "en",
+) -> None:
+    from prefixcache.engines.http import Connection
+    from prefixcache.load.dry_run import dry_run
+    from prefixcache.load.options import RunOptions
+
+    facts = dry_run(
+        dataset,
+        RunOptions(
+            urls=tuple(urls),
+            concurrency=concurrency,
+            gating=gating,  # type: ignore[arg-type]
+            connection=Connection(**reach),
+            **chosen,
+        ),
+    )
+    if as_json:
+        emit_json(facts)
+        return
+    show_facts(facts, lang)
+    check, language = facts["server_check"], language_of(lang)
+    if error := check["error"]:
+        remedy = say("remedy", language, text=finding_of(error.get("remedy") or "", language))
+        warn([f"{finding_of(error['message'], language)}{'。' if language == 'zh' else '. '}{remedy}"])
+    warn([entry["message"] for entry in check["warnings"]])
+
+
+def show_facts(facts: dict[str, Any], language: str = "en") -> None:
+    """What a run would take, a line per figure and a block per pass."""
+    lang = language_of(language)
+    seconds = facts["estimated_time"]["seconds"]
+    time = say("run.time_unknown", lang) if seconds is None else say("run.about", lang, seconds=f"{seconds:,.0f}")
+    if seconds == 0:
+        time = say("run.overhead_only", lang)
+    assumption = finding_of(facts["estimated_time"]["assumption"], lang)
+    what = {name: facts[name] for name in ("execution_mode", "concurrency", "load", "gating")}
+    how = "run.how" if facts["load"] == f"closed:{facts['concurrency']}" else "run.how_load"
+    out.print(f"[bold]{facts['dataset_id']}[/]  {say(how, lang, **what)}", soft_wrap=True)
+    out.print(say("run.time", lang, time=time, assumption=assumption), soft_wrap=True)
+    names = ("requests", "warmup", "input_tokens", "output_tokens", "expected_hits", "kv_tokens", "chain")
+    table = Table(*(say(f"column.{name}", lang) for name in ("pass", *names)))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in facts["passes"]:
+        figures = ("requests", "warmup_requests", "input_tokens", "output_tokens", "expected_hit_tokens")
+        table.add_row(row["name"], *(f"{row[name]:,}" for name in figures), f"{row['kv_tokens_needed']:,}",
+                      f"{row['longest_chain']} → {row['permitted_mean_concurrency']:.1f}")  # fmt: skip
+    out.print(table)
+    out.print(f"[dim]{say('run.legend', lang)}[/]", soft_wrap=True)
