@@ -92,7 +92,7 @@ def run(
         kv_events: Where the server publishes its KV events, tcp://HOST:PORT, one for each address.
         kv_events_replay: Where it repeats them, likewise.
         slo: Thresholds for goodput, e.g. ttft=0.5,tpot=50ms,e2e=3; any of the three.
-        processes: Processes that carry requests; default one for every 256 streams.
+        processes: Processes that carry requests; default one for every 512 streams.
         api: openai is completions, or chat for chat datasets; generate is SGLang's own route.
         api_key: Name of the Prefect Secret block that holds the key; default the variable PREFIXCACHE_API_KEY.
         header: NAME: VALUE lines for every request; a secret value is written secret:BLOCK, the name of its block.

@@ -96,7 +96,7 @@ def search(
         insecure: Take any TLS certificate of the server.
         ca_file: PEM file of the authorities that signed its certificate.
         proxy: Forward proxy, without credentials.
-        processes: Processes that carry requests; default one for every 256 streams.
+        processes: Processes that carry requests; default one for every 512 streams.
         api: openai is completions, or chat for chat datasets; generate is SGLang's own route.
         api_key: Name of the Prefect Secret block that holds the key; default the variable PREFIXCACHE_API_KEY.
         header: NAME: VALUE lines for every request; a secret value is written secret:BLOCK, the name of its block.

@@ -8,7 +8,7 @@ import typer
 
 Processes = Annotated[
     int | None,
-    typer.Option("--processes", min=1, help="Processes that carry requests; default one for every 256 streams."),
+    typer.Option("--processes", min=1, help="Processes that carry requests; default one for every 512 streams."),
 ]
 Api = Annotated[
     str, typer.Option("--api", help="openai: completions, or chat for chat datasets; generate: SGLang's own route.")

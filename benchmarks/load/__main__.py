@@ -40,7 +40,9 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Figure:
-    """One client's run; milliseconds. ``errors``: per request where they are known, else difference of percentiles."""
+    """One client's run; milliseconds. ``processes``: 0 where it has its own. ``errors``: per request where they are
+    known, else difference of percentiles."""
+    percentiles."""
 
     client: str
     streams: int
@@ -57,7 +59,7 @@ class Figure:
         pair = "{:.1f} / {:.1f}"
         mark = "" if self.by_request else " (of percentiles)"
         return (
-            f"| {self.client} | {self.streams} | {self.processes} | {self.per_second:.1f} "
+            f"| {self.client} | {self.streams} | {self.processes or 'its own'} | {self.per_second:.1f} "
             f"| {self.per_second / self.ideal:.0%} | {pair.format(*self.ttft)} | {pair.format(*self.true)} "
             f"| {self.errors[0]:.2f} / {self.errors[1]:.2f}{mark} |"
         )

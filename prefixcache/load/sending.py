@@ -15,7 +15,7 @@ from prefixcache.errors import InputError
 from prefixcache.load.retries import Retries
 
 Api = Literal["openai", "generate"]
-STREAMS_A_PROCESS = 256
+STREAMS_A_PROCESS = 512
 """Streams that one process carries without being late: see docs/benchmarks.md, the load generator's table."""
 MOST_PROCESSES = 64
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -29,7 +29,7 @@ class Sending:
     """Options of the sender.
 
     Args:
-        processes: that carry requests; None: as many as the streams need, one up to 256 of them.
+        processes: that carry requests; None: as many as the streams need, one up to 512 of them.
         api: ``openai`` (completions, or chat for chat datasets) or ``generate`` (SGLang's own route).
         headers: of every request, ``{name: value}``; values may be secret and are never shown.
         extra_body: fields of every request's body; null takes one out that is sent otherwise.
@@ -70,10 +70,12 @@ class Sending:
             raise _wrong("extra_body", f"{own[0]} is what the run itself sends", "Leave it out.")
 
     def processes_for(self, streams: int | None) -> int:
-        """Processes for so many streams at once; None: not known before."""
+        """Processes for so many streams at once (None: not known before), and a core left for who plans: on few cores
+        more processes than that make each other late."""
         if self.processes is not None:
             return self.processes
-        return min(ceil((streams or 1) / STREAMS_A_PROCESS), os.cpu_count() or 1, MOST_PROCESSES)
+        spare = max(1, (os.cpu_count() or 1) - 1)
+        return min(ceil((streams or 1) / STREAMS_A_PROCESS), spare, MOST_PROCESSES)
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -41,9 +41,12 @@ def test_mistakes_name_the_option_and_repeat_no_secret() -> None:
         assert "SECRET" not in str(caught.value)
 
 
-def test_processes_follow_the_streams() -> None:
-    assert [Sending().processes_for(streams) for streams in (None, 1, 256)] == [1, 1, 1]
-    assert Sending().processes_for(257) >= 1
+def test_processes_follow_the_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [Sending().processes_for(streams) for streams in (None, 1, 512)] == [1, 1, 1]
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert [Sending().processes_for(streams) for streams in (513, 1025, 100_000)] == [2, 3, 7]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert Sending().processes_for(100_000) == 1
     assert Sending(processes=3).processes_for(1) == 3
 
 
