@@ -42,7 +42,6 @@ HEAD = (
 class Figure:
     """One client's run; milliseconds. ``processes``: 0 where it has its own. ``errors``: per request where they are
     known, else difference of percentiles."""
-    percentiles."""
 
     client: str
     streams: int
