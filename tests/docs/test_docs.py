@@ -48,7 +48,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_demo_prints_what_the_readme_shows(name: str, demo: Path) -> None:
     def lines(text: str) -> list[str]:
         text = re.sub(r"(http://127\.0\.0\.1):\d+", r"\1:PORT", text)  # the engine takes a free one
-        return sorted(line.rstrip() for line in text.splitlines() if line.strip())
+        weather = re.compile(
+            r"warning: (requests were sent late|the client's event loop stood still)"
+        )  # a busy machine
+        text = re.sub(r"Warnings \d+", "Warnings", text)
+        return sorted(line.rstrip() for line in text.splitlines() if line.strip() and not weather.match(line))
 
     block = next(block for block in blocks_of(name) if "outputs/demo_dataset" in block)
     assert lines(block) == lines((demo / "printed.txt").read_text())

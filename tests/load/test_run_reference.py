@@ -25,6 +25,7 @@ from prefixcache.reference.process import EngineProcess
 from prefixcache.report.build import build_prefix_cache_report
 from tests.load.handmade import BLOCK, Wish, expected_hits, make_dataset, sign
 from tests.support.datasets import made
+from tests.support.reading import warned_of
 
 pytestmark = pytest.mark.engine
 
@@ -68,7 +69,7 @@ def rows(run: Path) -> list[dict[str, Any]]:
 def test_counters_equal_the_design(engine: EngineProcess, tmp_path: Path, mode: str, concurrency: int) -> None:
     dataset = make_dataset(tmp_path / "set", wishes(), mode=mode)
     summary = run_benchmark(dataset, tmp_path / "run", options(engine.url, concurrency=concurrency))
-    assert (summary.status, summary.failed_requests, summary.warnings) == ("complete", 0, ())
+    assert (summary.status, summary.failed_requests, warned_of(summary.warnings)) == ("complete", 0, [])
     for found in summary.passes:
         assert found["measured_hit_tokens"] == expected_hits(dataset, found["name"]) > 0
         assert found["actual_hit_rate"] == pytest.approx(found["designed_hit_ratio"], abs=1e-12)
@@ -101,7 +102,7 @@ def test_ranks_are_pinned_and_proven(ranks: EngineProcess, tmp_path: Path) -> No
     dataset = make_dataset(tmp_path / "set", wishes(domains=2), routed=True, routing={"dp_size": 2}, mode="compare")
     summary = run_benchmark(dataset, tmp_path / "run", options(ranks.url, concurrency=6))
     assert summary.status == "complete"
-    assert summary.warnings == ()
+    assert warned_of(summary.warnings) == []
     for figures in read(tmp_path / "run", "prefix_cache_metrics.json")["passes"]:
         assert [d["route_confirmed"] for d in figures["domains"]] == [True, True]
         assert all(d["measured_hit_tokens"] == d["expected_hit_tokens"] for d in figures["domains"])
@@ -121,7 +122,7 @@ def test_two_instances_take_the_place_of_two_domains(
         )
         urls = (engine.url, f"{second.url}/v1/completions")
         summary = run_benchmark(dataset, tmp_path / "run", options(*urls, concurrency=6))
-    assert summary.warnings == ()
+    assert warned_of(summary.warnings) == []
     [figures] = read(tmp_path / "run", "prefix_cache_metrics.json")["passes"]
     assert figures["measured_hit_tokens"] == figures["expected_hit_tokens"]
     assert [d["route_confirmed"] for d in figures["domains"]] == [True, True]
@@ -198,7 +199,7 @@ def test_a_replayed_set_hits_all_but_the_last_tokens(engine: EngineProcess, tmp_
     facts = dry_run(dataset, options(engine.url))
     assert (facts["requests"], facts["passes"][0]["longest_chain"]) == (80, 1)
     summary = run_benchmark(dataset, tmp_path / "run", options(engine.url, concurrency=concurrency))
-    assert (summary.status, summary.requests, summary.warnings) == ("complete", 80, ())
+    assert (summary.status, summary.requests, warned_of(summary.warnings)) == ("complete", 80, [])
     [found] = summary.passes
     assert (found["name"], found["warmup_requests"]) == ("replay", 40)
     assert found["measured_hit_tokens"] == expected_hits(dataset, "replay")

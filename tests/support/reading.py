@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -13,3 +15,12 @@ def said_by(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     table = pq.read_table(path)
     return f"{table.to_pylist()} {table.schema.metadata}"
+
+
+WEATHER = frozenset(("load_lag", "sender_stalled"))
+"""Warnings that a busy machine earns, whatever the code under test does."""
+
+
+def warned_of(warnings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Codes of warnings, without those of the weather."""
+    return [warning["code"] for warning in warnings if warning["code"] not in WEATHER]
