@@ -1,4 +1,4 @@
-"""One valid configuration that uses every block."""
+"""Valid configurations: one that uses every block, and a small one to be changed."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def full() -> dict[str, Any]:
         "planning": {"objective": "proportional", "block_residual_calibration": True, "max_iterations": 9},
         "validation": {"pass_tolerance": 0.01, "warning_tolerance": 0.02, "on_failure": "warn"},
     }
+
+
+def merged(changes: dict[str, Any]) -> dict[str, Any]:
+    """The small one with top-level keys replaced; those that are `...` are left out."""
+    raw = {"dataset_id": "rules", "request_count": 10, "input_length": 100, "target": {"hit_ratio": 0.5}, **changes}
+    return {key: value for key, value in raw.items() if value is not ...}
