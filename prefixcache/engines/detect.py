@@ -1,20 +1,31 @@
-"""Which framework is this? Its metrics page tells."""
+"""Which framework is this? Its metrics page tells, or the user."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from prefixcache.engines.adapter import Adapter
+from prefixcache.engines.frameworks.custom import load_adapter
+from prefixcache.engines.frameworks.llamacpp import LLAMACPP
+from prefixcache.engines.frameworks.lmdeploy import LMDEPLOY
+from prefixcache.engines.frameworks.mindie import MINDIE
+from prefixcache.engines.frameworks.sglang import SGLANG
+from prefixcache.engines.frameworks.stores import STORES
+from prefixcache.engines.frameworks.tensorrt_llm import TENSORRT_LLM
+from prefixcache.engines.frameworks.vllm import VLLM
+from prefixcache.engines.frameworks.vllm_ascend import VLLM_ASCEND
 from prefixcache.engines.page import MetricsPage
-from prefixcache.engines.sglang import SGLANG
-from prefixcache.engines.vllm import VLLM
 from prefixcache.errors import InputError
 
-ADAPTERS: tuple[Adapter, ...] = (VLLM, SGLANG)
+ENGINES: tuple[Adapter, ...] = (VLLM, VLLM_ASCEND, SGLANG, MINDIE, TENSORRT_LLM, LMDEPLOY, LLAMACPP)
+ADAPTERS = ENGINES + STORES
+AUTO = "auto"
+YAML = (".yaml", ".yml")
 
 
 def detect_adapter(page: MetricsPage, url: str = "", clean: Callable[[str], str] = str) -> Adapter:
-    """The adapter whose metrics are most of a page's.
+    """The engine whose metrics are most of a page's; a store only where the page has no engine's.
 
     Args:
         page: a metrics page.
@@ -24,15 +35,48 @@ def detect_adapter(page: MetricsPage, url: str = "", clean: Callable[[str], str]
     Raises:
         InputError: no known framework's metric is on the page.
     """
-    counts = {a.name: sum(name.startswith(a.metric_prefix) for name in page.series) for a in ADAPTERS}
-    best = max(ADAPTERS, key=lambda a: counts[a.name])
-    if counts[best.name]:
-        return best
+    for family in (ENGINES, STORES):
+        counts = {a.name: sum(a.recognises(name) for name in page.series) for a in family}
+        best = max(family, key=lambda a: counts[a.name])
+        if counts[best.name]:
+            return best
     known = ", ".join(a.name for a in ADAPTERS)
     seen = ", ".join(clean(name)[:80] for name in sorted(page.series)[:3]) or "nothing"
+    hints = "; ".join(a.needs for a in ENGINES if a.needs)
     raise InputError(
         f"{url or 'the metrics page'} has no metric of a known framework ({known}); it has {seen}",
         field="metrics_url",
-        remedy="Give the server's own metrics page with --metrics-url (vLLM: /metrics; SGLang: --enable-metrics).",
+        remedy=f"Give the server's own metrics page with --metrics-url ({hints}), or describe it in a YAML file for "
+        "--engine.",
         stage="preflight",
     )
+
+
+def named_adapter(name: str) -> Adapter | None:
+    """The adapter that a user names, or describes in a YAML file; None for ``auto``.
+
+    Raises:
+        InputError: no such framework, no such file, or a description that is none.
+    """
+    if name == AUTO:
+        return None
+    if name.lower().endswith(YAML):
+        return load_adapter(Path(name))
+    found = next((a for a in ADAPTERS if a.name == name.lower()), None)
+    if found is None:
+        raise InputError(
+            f"{name!r} is no known framework",
+            field="engine",
+            remedy=f"Write auto, {', '.join(a.name for a in ADAPTERS)}, or a YAML file that describes one "
+            "(docs/engines.md).",
+        )
+    return found
+
+
+def adapter_for(name: str, page: MetricsPage, url: str = "", clean: Callable[[str], str] = str) -> Adapter:
+    """The adapter that is named, else the page's own.
+
+    Raises:
+        InputError: as :func:`named_adapter` and :func:`detect_adapter`.
+    """
+    return named_adapter(name) or detect_adapter(page, url, clean)

@@ -138,6 +138,27 @@ def failure_kind(error: BaseException) -> str:
     return "connect" if isinstance(cause, httpx.ConnectError) else "broken"
 
 
+def way_failure(error: BaseException) -> EnvironmentFailure | None:
+    """The error to report where the way to the server, not the server itself, is what fails: its TLS or the proxy."""
+    return tls_failure(error) or proxy_failure(error)
+
+
+def tls_failure(error: BaseException) -> EnvironmentFailure | None:
+    """The error to report where a server was there and no TLS connection came about; None where that is not it."""
+    cause = _cause(error)
+    if not isinstance(cause, aiohttp.ClientSSLError):
+        return None
+    if isinstance(cause.os_error, ssl.SSLCertVerificationError):
+        remedy = (
+            "Give the certificate of the authority that signed it with --ca-file FILE, "
+            "or take any certificate with --insecure."
+        )
+    else:
+        remedy = "Check that HTTPS is spoken at this port; if it is plain HTTP, write http:// in the address."
+    what = f"the server {cause.host}:{cause.port} answers, but {failure_text(error)}"
+    return EnvironmentFailure(what, field="ca_file", remedy=remedy, stage="preflight")
+
+
 def proxy_failure(error: BaseException) -> EnvironmentFailure | None:
     """The error to report where the proxy, not the server, is what cannot be reached; None where it is not."""
     cause = _cause(error)
@@ -176,6 +197,15 @@ def failure_text(error: BaseException) -> str:
         return "no answer in time"
     if isinstance(cause, aiohttp.ClientConnectorError):  # its own text shows the client's inner state
         inner = cause.os_error
+        if isinstance(inner, ssl.SSLError):  # its number is OpenSSL's, not the system's
+            return _tls_text(inner)
         known = os.strerror(inner.errno) if inner.errno and inner.errno > 0 else inner.strerror
         return (known or "no connection").lower()
     return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+
+
+def _tls_text(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message or error.reason or 'no reason was given'}"
+    reason = (error.reason or "unknown").lower().replace("_", " ")
+    return f"no TLS connection can be made: {reason}"

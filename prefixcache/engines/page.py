@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import math
+import zlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
-# Histogram buckets are most of a page and never needed; `_created` is a time, not a value.
-IGNORED_SUFFIXES = ("_created", "_bucket")
+CREATED, TOTAL = "_created", "_total"
+# Histogram buckets are most of a page and never needed.
+IGNORED_SUFFIXES = ("_bucket",)
+MODEL_LABELS = ("model_name", "model")
 MAX_WARNINGS = 20
 MOST_DIGITS = 9
+GZIP = b"\x1f\x8b"
+MOST_BYTES = 256 * 2**20
+
+
+SeriesKey = tuple[str, tuple[tuple[str, str], ...]]
+"""Name without ``_total``, and labels in order: the identity of a series across snapshots."""
 
 
 class Sample(NamedTuple):
@@ -23,18 +33,22 @@ class Sample(NamedTuple):
     value: float
 
     @property
-    def key(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """Identity of the series across snapshots."""
+    def key(self) -> SeriesKey:
         return self.name, tuple(sorted(self.labels.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsPage:
-    """Samples by name, HELP texts by name (both without ``_total``), and what could not be read."""
+    """Samples by name, HELP and TYPE texts by name (all without ``_total``), and what could not be read.
+
+    ``created``: when each counter began, by its ``_created`` series, as :attr:`Sample.key` of the counter.
+    """
 
     series: Mapping[str, tuple[Sample, ...]]
     helps: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    created: Mapping[SeriesKey, float] = field(default_factory=dict)
 
     def named(self, name: str) -> tuple[Sample, ...]:
         return self.series.get(name, ())
@@ -44,6 +58,26 @@ class MetricsPage:
         """``process_start_time_seconds``, where the page has it: a change means the server was restarted."""
         found = self.named("process_start_time_seconds")
         return found[0].value if found and math.isfinite(found[0].value) else None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that its series speak of."""
+        found = {
+            s.labels[label]
+            for samples in self.series.values()
+            for s in samples
+            for label in MODEL_LABELS
+            if label in s.labels
+        }
+        return tuple(sorted(found))
+
+    def of_model(self, model: str) -> MetricsPage:
+        """Only the series of one model, and those that name none."""
+        kept = {
+            name: tuple(s for s in samples if all(s.labels.get(label, model) == model for label in MODEL_LABELS))
+            for name, samples in self.series.items()
+        }
+        return replace(self, series={name: samples for name, samples in kept.items() if samples})
 
     def cleaned(self, labels: Collection[str], clean: Callable[[str], str]) -> MetricsPage:
         """The same page with the values of these labels passed through ``clean``.
@@ -65,11 +99,28 @@ def shown_label(value: str, clean: Callable[[str], str]) -> str:
 
 
 def base_name(name: str) -> str:
-    return name.removesuffix("_total")
+    return name.removesuffix(TOTAL)
+
+
+def page_text(body: bytes) -> str:
+    """A page's bytes as text: unpacked if they are gzip whatever the header says, without a byte order mark.
+
+    Raises:
+        ValueError: broken gzip, or more than ``MOST_BYTES`` of text.
+    """
+    if body[:2] == GZIP:
+        unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        try:
+            body = unpack.decompress(body, MOST_BYTES)
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"broken gzip ({error})") from None
+        if unpack.unconsumed_tail:
+            raise ValueError(f"more than {MOST_BYTES:,} bytes of text")
+    return body.decode("utf-8-sig", "replace")
 
 
 def parse_page(text: str, wanted: Collection[str] | None = None, clean: Callable[[str], str] = str) -> MetricsPage:
-    """Read a metrics page in Prometheus' text format.
+    """Read a metrics page in Prometheus' text format, or OpenMetrics.
 
     Args:
         text: the page.
@@ -78,45 +129,83 @@ def parse_page(text: str, wanted: Collection[str] | None = None, clean: Callable
         clean: takes out of a line what must not be shown, before the line is shortened for a warning.
 
     Returns:
-        The page; lines that are no samples are in ``warnings``.
+        The page; lines that are no samples are in ``warnings``. Of two samples of one series the first counts, as a
+        Prometheus server has it.
     """
-    series: dict[str, list[Sample]] = {}
-    helps: dict[str, str] = {}
-    warnings: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        if not line:
-            continue
+    return _Reading(wanted, clean).read(text)
+
+
+class _Reading:
+    """The page as far as it is read."""
+
+    def __init__(self, wanted: Collection[str] | None, clean: Callable[[str], str]) -> None:
+        self.wanted = wanted
+        self.clean = clean
+        self.series: dict[str, dict[SeriesKey, Sample]] = {}
+        self.spelled: dict[SeriesKey, str] = {}
+        self.helps: dict[str, str] = {}
+        self.types: dict[str, str] = {}
+        self.created: dict[SeriesKey, float] = {}
+        self.warnings: list[str] = []
+
+    def read(self, text: str) -> MetricsPage:
+        for number, line in enumerate(text.splitlines(), 1):
+            if line := line.strip():
+                self._line(number, line)
+        samples = {name: tuple(found.values()) for name, found in self.series.items()}
+        return MetricsPage(samples, self.helps, tuple(self.warnings), self.types, self.created)
+
+    def _line(self, number: int, line: str) -> None:
         if line.startswith("#"):
-            _read_help(line, helps)
-            continue
+            self._comment(line)
+            return
+        # A name of any characters stands quoted inside of the braces.
         name = line.split("{", 1)[0].split(None, 1)[0] if line[0] not in "{ " else ""
-        if name.endswith(IGNORED_SUFFIXES) or (wanted is not None and base_name(name) not in wanted):
-            continue
+        if name and (name.endswith(IGNORED_SUFFIXES) or not self._is_wanted(name)):
+            return
         try:
             samples = _read_samples(line)
-        except (ValueError, IndexError, KeyError) as error:
-            if len(warnings) < MAX_WARNINGS:
-                warnings.append(f"metrics line {number} skipped ({error.__class__.__name__}): {clean(line)[:80]}")
-            continue
-        for sample in samples:
-            if math.isinf(sample.value):  # NaN is "not available", this is no figure at all
-                if len(warnings) < MAX_WARNINGS:
-                    warnings.append(f"metrics line {number} skipped (infinite): {clean(line)[:80]}")
-                continue
-            series.setdefault(sample.name, []).append(sample)
-    return MetricsPage({name: tuple(found) for name, found in series.items()}, helps, tuple(warnings))
+        except (ValueError, IndexError, KeyError, AttributeError, TypeError) as error:
+            self._warn(number, f"skipped ({error.__class__.__name__})", line)
+            return
+        for spelled, sample in samples:
+            self._take(number, line, spelled, sample)
+
+    def _is_wanted(self, name: str) -> bool:
+        return self.wanted is None or base_name(name.removesuffix(CREATED)) in self.wanted
+
+    def _take(self, number: int, line: str, spelled: str, sample: Sample) -> None:
+        if not self._is_wanted(sample.name):
+            return
+        if math.isinf(sample.value):  # NaN is "not available", this is no figure at all
+            self._warn(number, "skipped (infinite)", line)
+            return
+        if sample.name.endswith(CREATED):
+            self.created[sample._replace(name=base_name(sample.name.removesuffix(CREATED))).key] = sample.value
+            return
+        key, known = sample.key, self.series.setdefault(sample.name, {})
+        before = self.spelled.get(key)
+        if before == spelled:
+            self._warn(number, f"skipped (the series is there before, as {known[key].value:g})", line)
+        elif before is None or spelled.endswith(TOTAL):  # a counter beside a gauge of the same name
+            known[key], self.spelled[key] = sample, spelled
+
+    def _warn(self, number: int, what: str, line: str) -> None:
+        if len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(f"metrics line {number} {what}: {self.clean(line)[:80]}")
+
+    def _comment(self, line: str) -> None:
+        words = line.split(None, 3)
+        if len(words) == 4 and words[1] == "HELP":
+            self.helps[base_name(words[2])] = words[3]
+        elif len(words) == 4 and words[1] == "TYPE":
+            self.types[base_name(words[2])] = words[3]
 
 
-def _read_help(line: str, helps: dict[str, str]) -> None:
-    parts = line.split(None, 3)
-    if len(parts) == 4 and parts[1] == "HELP":
-        helps[base_name(parts[2])] = parts[3]
-
-
-def _read_samples(line: str) -> list[Sample]:
+def _read_samples(line: str) -> list[tuple[str, Sample]]:
+    """The samples of a line, with the names as they are spelled."""
     return [
-        Sample(base_name(s.name), dict(s.labels), float(s.value))
+        (s.name, Sample(base_name(s.name), dict(s.labels), float(s.value)))
         for family in text_string_to_metric_families(line + "\n")
         for s in family.samples
     ]

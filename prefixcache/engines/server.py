@@ -12,7 +12,7 @@ import orjson
 
 from prefixcache.engines.adapter import Adapter, CacheFacts, ResetAnswer
 from prefixcache.engines.endpoint import Endpoint, redact
-from prefixcache.engines.http import failure_kind, failure_text, proxy_failure
+from prefixcache.engines.http import failure_kind, failure_text, way_failure
 from prefixcache.engines.page import MetricsPage, shown_label
 from prefixcache.engines.scheduler import CONFIG, PARAMETERS, scheduler_of
 from prefixcache.errors import EnvironmentFailure
@@ -169,6 +169,8 @@ async def reset_cache(
     Returns:
         The last answer; an unreachable server is ``refused``.
     """
+    if not adapter.reset.path:
+        return ResetOutcome(endpoint.base, "absent", 404, f"{adapter.traits.title} has no route that empties its cache")
     params = dict(adapter.reset.external_params) if external else {}
     deadline = asyncio.get_running_loop().time() + BUSY_FOR_S
     while True:
@@ -216,8 +218,8 @@ async def _ask(
     except TimeoutError:
         problem = f"took the connection but did not answer {path} within {ASK_TIMEOUT_S:g} s"
     except (httpx.HTTPError, OSError) as error:
-        if required and (proxy := proxy_failure(error)) is not None:
-            raise proxy from None
+        if required and (way := way_failure(error)) is not None:
+            raise way from None
         why = redact(failure_text(error), (api_key, *endpoint.secrets))[:200]
         nobody = "nothing listens there: " if failure_kind(error) == "connect" else ""
         problem = f"cannot be reached ({nobody}{why})"

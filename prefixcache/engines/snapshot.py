@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,35 +11,54 @@ import httpx
 
 from prefixcache.engines.detect import ADAPTERS
 from prefixcache.engines.endpoint import Endpoint, metrics_location, redact
-from prefixcache.engines.http import failure_kind, failure_text, proxy_failure
-from prefixcache.engines.page import MetricsPage, parse_page
+from prefixcache.engines.http import failure_kind, failure_text, way_failure
+from prefixcache.engines.page import MetricsPage, page_text, parse_page
+from prefixcache.engines.prometheus import FRESH_WITHIN_S, PrometheusServer, fresh_page, latest_page
 from prefixcache.errors import EnvironmentFailure
 
 SCRAPE_TIMEOUT_S = 15.0
-ENGINE_LABELS = tuple({adapter.engine_label for adapter in ADAPTERS})
+ENGINE_LABELS = tuple(sorted({adapter.engine_label for adapter in ADAPTERS}))
 """The labels whose values are written down."""
+ALL_NAMES = frozenset(name for adapter in ADAPTERS for name in adapter.metric_names()) | {
+    "vllm:cache_config_info",
+    "sglang:page_size",
+    "sglang:num_pages",
+    "sglang:max_total_num_tokens",
+    "sglang:context_len",
+    "process_start_time_seconds",
+}
+"""What Prometheus is asked for where everything is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsSource:
-    """A metrics page's address. ``label`` is what files show; ``secrets`` are taken out of error texts."""
+    """A metrics page's address, or a target of a Prometheus server.
+
+    ``label`` is what files show; ``secrets`` are taken out of error texts; ``model``: only series of this model, and
+    those that name none; ``names``: metrics that Prometheus is asked for beside the known frameworks'.
+    """
 
     url: str = field(repr=False)
     label: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    model: str | None = None
+    prometheus: PrometheusServer | None = None
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """All endpoints' pages of one moment: label → page, and label → error for those that gave none.
 
-    ``unreachable``: those of the latter to which there was no connection: nobody works there.
+    ``unreachable``: those of the latter to which there was no connection: nobody works there. ``read_s``: seconds of
+    this process that reading the pages took, waiting not counted.
     """
 
     pages: Mapping[str, MetricsPage]
     errors: Mapping[str, str] = field(default_factory=dict)
     unreachable: frozenset[str] = frozenset()
+    read_s: float = 0.0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -59,7 +79,7 @@ def source_of(endpoint: Endpoint, path: str = "/metrics", api_key: str | None = 
 
 
 async def scrape(
-    client: httpx.AsyncClient, source: MetricsSource, wanted: Collection[str] | None = None
+    client: httpx.AsyncClient, source: MetricsSource, wanted: Collection[str] | None = None, *, fresh: bool = True
 ) -> MetricsPage:
     """Fetch and read one metrics page.
 
@@ -67,33 +87,67 @@ async def scrape(
         client: from ``prefixcache.engines.http.open_client``.
         source: where.
         wanted: names without ``_total`` to read; all by default.
+        fresh: a target of Prometheus is read when it has been scraped after this call, which takes up to a scrape
+            interval; else its latest values do.
 
     Raises:
         EnvironmentFailure: no answer, not 200, an HTML page, or no sample at all.
     """
+    page, _ = await _read(client, source, wanted, fresh)
+    return page
+
+
+async def _read(
+    client: httpx.AsyncClient, source: MetricsSource, wanted: Collection[str] | None, fresh: bool
+) -> tuple[MetricsPage, float]:
+    """The page, and the seconds that reading it took."""
+    if source.prometheus is not None:
+        names = (ALL_NAMES if wanted is None else frozenset(wanted)) | source.names
+        if fresh:
+            page = await fresh_page(client, source.prometheus, source.url, names, FRESH_WITHIN_S)
+        else:
+            page = await latest_page(client, source.prometheus, source.url, names)
+        body = b""
+    else:
+        body = await _fetch(client, source)
+    began = time.perf_counter()
+    if source.prometheus is None:
+        page = _parsed(body, source, wanted)
+    if source.model is not None:
+        page = page.of_model(source.model)
+    page = page.cleaned(ENGINE_LABELS, lambda shown: redact(shown, source.secrets))
+    return page, time.perf_counter() - began
+
+
+async def _fetch(client: httpx.AsyncClient, source: MetricsSource) -> bytes:
     shown = source.label
     try:
         async with asyncio.timeout(SCRAPE_TIMEOUT_S):
             response = await client.get(source.url, headers=dict(source.headers))
     except (httpx.HTTPError, OSError, TimeoutError) as error:
-        if (proxy := proxy_failure(error)) is not None:
-            raise proxy from None
+        if (way := way_failure(error)) is not None:
+            raise way from None
         raise _failure(
             f"the metrics page of {shown} cannot be read ({redact(failure_text(error), source.secrets)})"
         ) from None
-    text = response.text
     if response.status_code != 200:
         raise _failure(f"the metrics page of {shown} answered HTTP {response.status_code}")
-    if "text/html" in response.headers.get("content-type", "") or text.lstrip()[:1] == "<":
+    if "text/html" in response.headers.get("content-type", ""):
         raise _failure(f"the metrics page of {shown} is an HTML page, not Prometheus text")
+    return response.content
 
-    def clean(shown: str) -> str:
-        return redact(shown, source.secrets)
 
-    page = parse_page(text, wanted, clean)
+def _parsed(body: bytes, source: MetricsSource, wanted: Collection[str] | None) -> MetricsPage:
+    try:
+        text = page_text(body)
+    except ValueError as error:
+        raise _failure(f"the metrics page of {source.label} cannot be read: {error}") from None
+    if text.lstrip()[:1] == "<":
+        raise _failure(f"the metrics page of {source.label} is an HTML page, not Prometheus text")
+    page = parse_page(text, wanted, lambda shown: redact(shown, source.secrets))
     if not page.series and wanted is None:
-        raise _failure(f"the metrics page of {shown} holds no metric")
-    return page.cleaned(ENGINE_LABELS, clean)
+        raise _failure(f"the metrics page of {source.label} holds no metric")
+    return page
 
 
 def _failure(message: str) -> EnvironmentFailure:
@@ -106,20 +160,29 @@ def _failure(message: str) -> EnvironmentFailure:
 
 
 async def take_snapshot(
-    client: httpx.AsyncClient, sources: Sequence[MetricsSource], wanted: Collection[str] | None = None
+    client: httpx.AsyncClient,
+    sources: Sequence[MetricsSource],
+    wanted: Collection[str] | None = None,
+    *,
+    fresh: bool = True,
 ) -> Snapshot:
-    """All pages at once; an endpoint that fails is an entry in ``errors``, not an exception."""
-    answers = await asyncio.gather(*(scrape(client, s, wanted) for s in sources), return_exceptions=True)
+    """All pages at once; an endpoint that fails is an entry in ``errors``, not an exception.
+
+    Args: as of :func:`scrape`.
+    """
+    answers = await asyncio.gather(*(_read(client, s, wanted, fresh) for s in sources), return_exceptions=True)
     pages: dict[str, MetricsPage] = {}
     errors: dict[str, str] = {}
     unreachable = set()
+    spent = 0.0
     for source, answer in zip(sources, answers, strict=True):
-        if isinstance(answer, MetricsPage):
-            pages[source.label] = answer
+        if isinstance(answer, tuple):
+            pages[source.label], seconds = answer
+            spent += seconds
         elif isinstance(answer, EnvironmentFailure):
             errors[source.label] = answer.message
             if answer.__context__ is not None and failure_kind(answer.__context__) == "connect":
                 unreachable.add(source.label)
         else:
             raise answer
-    return Snapshot(pages, errors, frozenset(unreachable))
+    return Snapshot(pages, errors, frozenset(unreachable), spent)

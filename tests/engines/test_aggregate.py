@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import Aggregation, aggregate
+from prefixcache.engines.frameworks.sglang import SGLANG
+from prefixcache.engines.frameworks.vllm import VLLM
 from prefixcache.engines.page import parse_page
-from prefixcache.engines.sglang import SGLANG
+from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot
-from prefixcache.engines.vllm import VLLM
 
 DATA = Path(__file__).parent / "data"
 Q, H = "vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"
@@ -116,7 +116,7 @@ def test_old_vllm_counts_blocks_and_its_help_text_says_so() -> None:
         "vllm:gpu_prefix_cache_hits_total {}\n"
     )
     found = vllm(snapshot(a=text.format(0, 0)), snapshot(a=text.format(10, 5)))
-    assert found.total.counters[Quantity.HITS].unit == "blocks"
+    assert found.total.counters[Quantity.HITS].unit == "block"
     assert found.total.hit_rate == 0.5
     assert "in blocks" in found.total.notes[0]
 
@@ -124,7 +124,8 @@ def test_old_vllm_counts_blocks_and_its_help_text_says_so() -> None:
 def test_an_external_tier_is_asked_only_for_what_missed_locally() -> None:
     """A real server: 1,212 tokens asked, 640 local and 256 of 572 external hits."""
     after = parse_page((DATA / "vllm032_external_after.prom").read_text())
-    empty = parse_page((DATA / "vllm032_bs32_fresh.prom").read_text().replace("process_start_time_seconds", "other"))
+    fresh = (DATA / "vllm032_bs32_fresh.prom").read_text().replace("process_start_time_seconds", "other")
+    empty = parse_page("\n".join(line for line in fresh.splitlines() if "_created{" not in line))
     found = vllm(Snapshot({"a": empty}), Snapshot({"a": after})).total
     assert found.hit_rate == 640 / 1212
     assert found.external_hit_rate == 256 / 572
@@ -142,11 +143,22 @@ def test_real_sglang_counters_are_born_with_their_first_event() -> None:
 
 
 def test_sglang_without_any_hit_is_zero_because_its_queries_moved() -> None:
-    quiet, asked = "sglang:token_usage 0\n", "sglang:token_usage 0\nsglang:prompt_tokens_total 100\n"
+    quiet = "sglang:kv_evictable_tokens 0\n"
+    asked = f"{quiet}sglang:prompt_tokens_total 100\n"
     found = aggregate(SGLANG, snapshot(a=quiet), snapshot(a=asked)).total
     assert (found.hit_rate, found.counters[Quantity.HITS].flags) == (0, ("no_event_yet",))
+    assert found.total_hit_rate == 0
+    assert any("no series of hits, external_hits yet" in note for note in found.notes)
     idle = aggregate(SGLANG, snapshot(a=quiet), snapshot(a=quiet)).total
     assert idle.counters[Quantity.HITS].delta is None
+
+
+def test_sglang_of_a_version_that_may_not_count_hits_is_unknown() -> None:
+    """Nothing on the page tells that this version has the series at all, so its absence is no 0."""
+    quiet, asked = "sglang:token_usage 0\n", "sglang:token_usage 0\nsglang:prompt_tokens_total 100\n"
+    found = aggregate(SGLANG, snapshot(a=quiet), snapshot(a=asked)).total
+    assert (found.hit_rate, found.delta(Quantity.HITS), found.delta(Quantity.QUERIES)) == (None, None, 100)
+    assert "sglang:cached_tokens" in (found.why_unknown(Quantity.HITS) or "")
 
 
 def test_counters_seen_to_fall_in_between_are_not_trusted() -> None:

@@ -9,8 +9,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.engines.http import Connection, open_client
-from prefixcache.errors import InputError
+from prefixcache.engines.server import reach
+from prefixcache.engines.snapshot import metrics_source, scrape
+from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.reference.options import EngineOptions
+from prefixcache.reference.process import EngineProcess
 from tests.load.fake_server import FakeServer
 from tests.support.certificates import self_signed
 
@@ -39,6 +44,49 @@ def test_certificates_are_checked_unless_told_not_to(certificate: Path) -> None:
             models(server.url, Connection())
         assert models(server.url, Connection(insecure=True)) == 200
         assert models(server.url, Connection(ca_file=certificate)) == 200
+
+
+@pytest.mark.engine
+def test_a_certificate_that_is_not_trusted_is_named_with_its_remedy(certificate: Path) -> None:
+    """The server answers: that nothing listens there would send people the wrong way."""
+    options = EngineOptions("embedded", tls_cert=str(certificate), tls_key=str(certificate.with_name("key.pem")))
+
+    async def go(url: str, connection: Connection | None = None) -> None:
+        async with open_client(connection=connection) as client:
+            await reach(client, parse_endpoint(url))
+            await scrape(client, metrics_source(url))
+
+    async def page(url: str) -> None:
+        async with open_client() as client:
+            await scrape(client, metrics_source(url))
+
+    with EngineProcess(options) as engine:
+        for question in (go, page):
+            with pytest.raises(EnvironmentFailure, match="certificate is not trusted: self-signed") as caught:
+                asyncio.run(question(engine.url))
+            assert engine.url.removeprefix("https://") in caught.value.message
+            assert "listens" not in caught.value.message and "permitted" not in caught.value.message
+            assert caught.value.field == "ca_file"
+            assert caught.value.remedy and "--ca-file" in caught.value.remedy and "--insecure" in caught.value.remedy
+        for connection in (Connection(insecure=True), Connection(ca_file=certificate)):
+            asyncio.run(go(engine.url, connection))
+
+
+def test_a_server_that_speaks_no_tls() -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def go() -> None:
+        server = await asyncio.start_server(plain, "127.0.0.1", 0)
+        async with server, open_client() as client:
+            port = server.sockets[0].getsockname()[1]
+            await reach(client, parse_endpoint(f"https://127.0.0.1:{port}"))
+
+    with pytest.raises(EnvironmentFailure, match="no TLS connection can be made: wrong version") as caught:
+        asyncio.run(go())
+    assert caught.value.remedy and "http://" in caught.value.remedy
 
 
 def test_a_proxy_is_asked_for_the_whole_address() -> None:

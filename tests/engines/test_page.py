@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.detect import detect_adapter
+from prefixcache.engines.frameworks.sglang import SGLANG
+from prefixcache.engines.frameworks.vllm import VLLM
 from prefixcache.engines.page import MetricsPage, parse_page
-from prefixcache.engines.sglang import SGLANG
-from prefixcache.engines.vllm import VLLM
+from prefixcache.engines.quantities import Quantity
 from prefixcache.errors import InputError
 
 DATA = Path(__file__).parent / "data"

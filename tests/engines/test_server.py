@@ -10,11 +10,11 @@ import pytest
 from prefixcache.engines import server as server_module
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.endpoint import parse_endpoint
+from prefixcache.engines.frameworks.sglang import SGLANG
+from prefixcache.engines.frameworks.vllm import VLLM
 from prefixcache.engines.page import parse_page
 from prefixcache.engines.server import ResetOutcome, ServerFacts, read_facts, reset_cache
-from prefixcache.engines.sglang import SGLANG
 from prefixcache.engines.snapshot import metrics_source, scrape, take_snapshot
-from prefixcache.engines.vllm import VLLM
 from prefixcache.errors import EnvironmentFailure
 
 T = TypeVar("T")
