@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,6 +10,12 @@ from flows.console import reporting_errors
 from prefixcache.errors import InputError
 
 MOST_TPS = 1e12
+POSE = "Posing as another engine (docs/dialects.md)"
+
+Dialect = Literal["vllm", "vllm-v0", "vllm-early-v1", "vllm-ascend", "sglang", "mindie", "mindie-gauge"]
+Matching = Literal["chained", "independent", "content-defined"]
+Reset = Literal["real", "refused", "pretends", "absent"]
+Salt = Literal["honoured", "ignored"]
 
 
 def serve(
@@ -41,9 +47,47 @@ def serve(
     ] = False,
     tls_cert: Annotated[str, typer.Option("--tls-cert", help="Certificate (PEM file): serve HTTPS.")] = "",
     tls_key: Annotated[str, typer.Option("--tls-key", help="Key of the certificate (PEM file).")] = "",
+    dialect: Annotated[
+        Dialect, typer.Option(help="Whose metrics page, routes and answers.", rich_help_panel=POSE)
+    ] = "vllm",
+    hit_unit: Annotated[
+        int, typer.Option(min=0, help="Tokens in which it really matches; 0 = a block.", rich_help_panel=POSE)
+    ] = 0,
+    hit_drop: Annotated[
+        int, typer.Option(min=0, help="Matched units it computes again (EAGLE, MTP).", rich_help_panel=POSE)
+    ] = 0,
+    claims_block_size: Annotated[
+        int, typer.Option(min=0, help="The block size it claims; 0 = the true one.", rich_help_panel=POSE)
+    ] = 0,
+    matching: Annotated[
+        Matching, typer.Option(help="What hits: see cache_match_semantics.", rich_help_panel=POSE)
+    ] = "chained",
+    reset: Annotated[
+        Reset | None,
+        typer.Option(
+            help="What its reset route does; default the dialect's.", show_default=False, rich_help_panel=POSE
+        ),
+    ] = None,
+    salt: Annotated[
+        Salt | None,
+        typer.Option(help="What becomes of cache_salt; default likewise.", show_default=False, rich_help_panel=POSE),
+    ] = None,
+    prefix_caching: Annotated[
+        bool,
+        typer.Option("--prefix-caching/--no-prefix-caching", help="Without it nothing hits.", rich_help_panel=POSE),
+    ] = True,
+    outputs_cached: Annotated[
+        bool,
+        typer.Option("--outputs-cached/--no-outputs-cached", help="Generated tokens can hit.", rich_help_panel=POSE),
+    ] = True,
+    usage_cached: Annotated[
+        bool,
+        typer.Option("--usage-cached/--no-usage-cached", help="Usage tells cached tokens.", rich_help_panel=POSE),
+    ] = True,
 ) -> None:
     """Serve the reference engine: an OpenAI-compatible server with a real block cache and simulated compute."""
-    with reporting_errors():
+    given = dict(locals())  # before any other name is bound here
+    with reporting_errors(flags=given):
         if not model.strip():
             raise InputError("is empty", field="--model", remedy="write a name.")
         from prefixcache.reference.server import EngineOptions
@@ -65,6 +109,16 @@ def serve(
                 stamp=stamp,
                 tls_cert=tls_cert,
                 tls_key=tls_key,
+                dialect=dialect,
+                hit_unit=hit_unit,
+                hit_drop=hit_drop,
+                claims_block_size=claims_block_size,
+                prefix_caching=prefix_caching,
+                outputs_cached=outputs_cached,
+                usage_cached=usage_cached,
+                matching=matching,
+                reset=reset or "",
+                salt=salt or "",
             ),
             host=host,
             port=port,

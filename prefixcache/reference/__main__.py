@@ -9,7 +9,8 @@ import threading
 import time
 
 from prefixcache.errors import PrefixCacheError
-from prefixcache.reference.options import EMBEDDED, EngineOptions
+from prefixcache.reference.dialects.traits import TRAITS
+from prefixcache.reference.options import EMBEDDED, MATCHING, RESETS, SALTS, EngineOptions
 
 PARENT_POLL_S = 0.5
 
@@ -37,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--stamp", action="store_true", help="token events carry the server's perf_counter")
     parser.add_argument("--tls-cert", default="", metavar="FILE", help="certificate (PEM): serve HTTPS")
     parser.add_argument("--tls-key", default="", metavar="FILE", help="its key (PEM)")
+    _add_pose(parser, defaults)
     parser.add_argument("--end-with", type=int, metavar="PID", help="end when this parent process is gone")
     given = vars(parser.parse_args(arguments))
     host, port, parent = given.pop("host"), given.pop("port"), given.pop("end_with")
@@ -51,6 +53,24 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _add_pose(parser: argparse.ArgumentParser, defaults: EngineOptions) -> None:
+    """What it poses as, and how its cache behaves."""
+    pose = parser.add_argument_group("posing as another engine (docs/dialects.md)")
+    pose.add_argument("--dialect", default=defaults.dialect, help=", ".join(TRAITS))
+    pose.add_argument("--hit-unit", type=int, default=0, help="tokens in which it really matches, 0: a block")
+    pose.add_argument("--hit-drop", type=int, default=0, help="matched units it computes again (EAGLE, MTP)")
+    pose.add_argument("--claims-block-size", type=int, default=0, help="what it says its block size is, 0: the truth")
+    pose.add_argument("--matching", default=defaults.matching, help=", ".join(MATCHING))
+    pose.add_argument("--reset", default="", help=", ".join(RESETS) + "; empty: as the dialect's")
+    pose.add_argument("--salt", default="", help=", ".join(SALTS) + "; empty: as the dialect's")
+    for flag, text in (
+        ("--prefix-caching", "without it nothing is ever hit"),
+        ("--outputs-cached", "generated tokens can be hit"),
+        ("--usage-cached", "usage tells cached tokens"),
+    ):
+        pose.add_argument(flag, action=argparse.BooleanOptionalAction, default=True, help=text)
 
 
 def _end_with(parent: int) -> None:

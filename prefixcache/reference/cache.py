@@ -65,21 +65,31 @@ class Lease:
         keys: of the full blocks of prompt and output.
         blocks: held blocks, in the order of the tokens.
         hit_blocks: how many of them were found in the cache.
+        hit_tokens: those blocks' tokens.
         reserved: blocks promised for output that are not taken yet.
     """
 
     keys: Sequence[bytes]
     blocks: list[int]
     hit_blocks: int
+    hit_tokens: int
     reserved: int
     _named: int = field(default=0, repr=False)  # leading blocks that are known by their keys
 
 
 class BlockPool:
-    """Blocks of one rank. Block 0 is the null block and never handed out."""
+    """Blocks of one rank. Block 0 is the null block and never handed out.
 
-    def __init__(self, num_blocks: int, block_size: int) -> None:
+    Args:
+        num_blocks: the null block included.
+        block_size: tokens of a block: the unit of matching.
+        hit_drop: blocks at the end of a match that are computed again, as with EAGLE and MTP.
+    """
+
+    def __init__(self, num_blocks: int, block_size: int, hit_drop: int = 0) -> None:
         self.block_size = block_size
+        self.hit_drop = hit_drop
+        self.evicted = 0
         self.usable = num_blocks - 1
         self._free: OrderedDict[int, None] = OrderedDict.fromkeys(range(1, num_blocks))  # front is evicted first
         self._holders = [0] * num_blocks
@@ -110,11 +120,27 @@ class BlockPool:
         """Blocks that a lookup can find."""
         return len(self._key_of)
 
+    @property
+    def held_tokens(self) -> int:
+        return self.held * self.block_size
+
+    @property
+    def usable_tokens(self) -> int:
+        return self.usable * self.block_size
+
+    @property
+    def evicted_tokens(self) -> int:
+        return self.evicted * self.block_size
+
+    def keys(self, tokens: array[int], salt: str | None = None) -> list[bytes]:
+        """As :func:`block_keys`."""
+        return block_keys(tokens, self.block_size, salt)
+
     def admit(self, keys: Sequence[bytes], prompt_len: int, total_len: int) -> Lease | None:
         """Look the prompt up, hold what was found and take blocks for the rest; its full blocks are known at once.
 
         Args:
-            keys: of all full blocks of the ``total_len`` tokens.
+            keys: of the full blocks of the ``total_len`` tokens; of the prompt's only where outputs are not cached.
             prompt_len: tokens of the prompt, at least 1.
             total_len: tokens whose KV entries will ever be written: prompt and output but the last sampled token.
 
@@ -122,6 +148,7 @@ class BlockPool:
             The lease, or None where the free blocks do not suffice; then nothing has changed.
         """
         found = self._lookup(keys[: (prompt_len - 1) // self.block_size])
+        del found[max(0, len(found) - self.hit_drop) :]
         fresh = self._span(prompt_len) - len(found)
         later = self._span(total_len) - self._span(prompt_len)
         idle = sum(1 for block in found if not self._holders[block])
@@ -131,7 +158,7 @@ class BlockPool:
             if not self._holders[block]:
                 del self._free[block]
             self._holders[block] += 1
-        lease = Lease(keys, found, len(found), later, _named=len(found))
+        lease = Lease(keys, found, len(found), len(found) * self.block_size, later, _named=len(found))
         self._reserved += later
         self._take(lease, fresh)
         self._name(lease, prompt_len)
@@ -192,6 +219,7 @@ class BlockPool:
             if key is not None:
                 same = self._blocks_of[key]
                 del same[block]
+                self.evicted += 1
                 if not same:
                     del self._blocks_of[key]
                 self._note(Removed(key))
@@ -199,7 +227,7 @@ class BlockPool:
             lease.blocks.append(block)
 
     def _name(self, lease: Lease, written: int) -> None:
-        full, named = written // self.block_size, lease._named
+        full, named = min(written // self.block_size, len(lease.keys)), lease._named
         if full > named:
             parent = lease.keys[named - 1] if named else None
             self._note(Stored(tuple(lease.keys[named:full]), parent, named))

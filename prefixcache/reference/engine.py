@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from typing import Any
 
-from prefixcache.reference.cache import BlockPool, block_keys
+from prefixcache.reference.dialects.face import face_of
 from prefixcache.reference.kv_events import EventPublisher
-from prefixcache.reference.metrics import EngineMetrics
+from prefixcache.reference.matching import cache_of
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.protocol import RequestError, Sampling
-from prefixcache.reference.scheduler import Rank, Sequence
+from prefixcache.reference.scheduler import Rank
+from prefixcache.reference.sequence import Sequence
 from prefixcache.reference.vocabulary import Vocabulary
 
 NATURAL_LENGTHS = range(8, 64)
@@ -22,10 +24,10 @@ class Engine:
     def __init__(self, options: EngineOptions, vocabulary: Vocabulary) -> None:
         self.options = options
         self.vocabulary = vocabulary
-        self.metrics = EngineMetrics(options)
+        self.metrics = face_of(options.dialect).page(options)
         self.ranks = [
             Rank(
-                BlockPool(options.num_blocks, options.block_size),
+                cache_of(options),
                 options.prefill_tps,
                 options.decode_tps,
                 self.metrics.rank(index, options.model),
@@ -33,6 +35,7 @@ class Engine:
             )
             for index in range(options.dp)
         ]
+        self._cache = self.ranks[0].pool  # any of them: pieces have the same keys in all
         self._turn = 0
 
     def submit(
@@ -63,6 +66,12 @@ class Engine:
         """Every rank that holds no blocks forgets its cache. True if all did."""
         done = [rank.reset() for rank in self.ranks]  # a list: every rank tries, whatever the others say
         return all(done)
+
+    def asked_to_reset(self) -> bool:
+        """What the route that empties the cache says it has done; what it does is as the options have it."""
+        if self.options.reset_does == "real":
+            return self.reset()
+        return self.options.reset_does == "pretends"
 
     def restart(self) -> None:
         """As a new process would be: nothing runs, nothing is cached, all counters are 0."""
@@ -113,6 +122,14 @@ class Engine:
         answer = self.vocabulary.answer(prompt, index, self.options.seed, length)
         output = [self.vocabulary.words[position] for position in answer]
         written = prompt + array("I", output[:-1])
-        keys = block_keys(written, self.options.block_size, sampling.cache_salt)
+        keys = self._keys(prompt, written, sampling)
         texts = [self.vocabulary.word_texts[position] for position in answer]
-        return Sequence(prompt, output, texts, keys, finish, notify)
+        return Sequence(prompt, output, texts, keys, finish, notify, streams=sampling.stream)
+
+    def _keys(self, prompt: array[int], written: array[int], sampling: Sampling) -> list[Any]:
+        """By what the cache knows the pieces that it may keep."""
+        options = self.options
+        if not options.prefix_caching:
+            return []
+        salt = sampling.cache_salt if options.salted else None
+        return self._cache.keys(written if options.outputs_cached else prompt, salt)

@@ -31,7 +31,7 @@ class EventPublisher:
     """The publisher of one rank.
 
     Args:
-        options: where (``kv_events``, ``kv_events_replay``) and the block size.
+        options: where (``kv_events``, ``kv_events_replay``) and the tokens of a block.
         rank: number of the rank.
 
     Raises:
@@ -40,7 +40,7 @@ class EventPublisher:
 
     def __init__(self, options: EngineOptions, rank: int) -> None:
         self._zmq, self._msgpack = import_module("zmq"), import_module("msgpack")
-        self._rank, self._block_size = rank, options.block_size
+        self._rank, self._block_size = rank, options.unit
         self._kept: deque[tuple[bytes, bytes]] = deque(maxlen=KEPT)
         self._next = 0
         context = self._zmq.Context.instance()
@@ -93,6 +93,7 @@ class EventPublisher:
         try:
             socket.bind(f"{begin}:{int(port) + self._rank}")
         except (self._zmq.ZMQError, ValueError) as error:
+            socket.close(linger=0)  # an open one keeps the process from ending
             raise EnvironmentFailure(
                 f"KV events cannot be published at {address} plus {self._rank} ({error})",
                 field="kv_events",

@@ -18,7 +18,7 @@ import orjson
 from prefixcache.reference import protocol
 from prefixcache.reference.protocol import RequestError, Sampling
 from prefixcache.reference.responses import DONE, stamped
-from prefixcache.reference.scheduler import Sequence
+from prefixcache.reference.sequence import Sequence
 
 DEFAULT_MAX_NEW_TOKENS = 128
 UNSUPPORTED = ("input_embeds", "image_data", "audio_data", "video_data", "return_logprob", "return_hidden_states")

@@ -79,8 +79,8 @@ class EngineProcess:
             flag, value = f"--{field.name.replace('_', '-')}", getattr(self.options, field.name)
             if not isinstance(value, bool):
                 command.append(f"{flag}={value}")
-            elif value:
-                command.append(flag)
+            elif value != field.default:
+                command.append(flag if value else f"--no-{flag.removeprefix('--')}")
         return command
 
     def _await_ready(self, child: subprocess.Popen[str]) -> str:

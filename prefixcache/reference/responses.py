@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
+from enum import Enum
 from typing import Any, Protocol
 
 import orjson
@@ -15,17 +16,24 @@ from starlette.types import Receive, Scope, Send
 
 from prefixcache.reference.engine import Engine
 from prefixcache.reference.protocol import Sampling
-from prefixcache.reference.scheduler import Sequence
+from prefixcache.reference.sequence import Sequence
 
 DONE = b"data: [DONE]\n\n"
 OBJECT_END = b"}\n\n"
 
 
-def usage(sequences: list[Sequence], sampling: Sampling, details: bool = True) -> dict[str, Any]:
-    """Token counts so far. A prompt counts once however many choices it has.
+class CachedTokens(Enum):
+    """What the usage of a call says of the prompt tokens that were found in the cache."""
 
-    The cached tokens of a call with several prompts read 0, as vLLM's do.
-    """
+    OF_ONE_PROMPT = "vLLM's: those of a call with several prompts read 0"
+    SUM = "SGLang's: of all prompts"
+    NULL = "none, as of a server that was not asked to tell"
+
+
+def usage(
+    sequences: list[Sequence], sampling: Sampling, tells: CachedTokens = CachedTokens.OF_ONE_PROMPT
+) -> dict[str, Any]:
+    """Token counts so far. A prompt counts once however many choices it has."""
     prompt_tokens = sum(len(sequence.prompt) for sequence in sequences[:: sampling.n])
     completion_tokens = sum(sequence.emitted for sequence in sequences)
     counts: dict[str, Any] = {
@@ -33,9 +41,11 @@ def usage(sequences: list[Sequence], sampling: Sampling, details: bool = True) -
         "total_tokens": prompt_tokens + completion_tokens,
         "completion_tokens": completion_tokens,
     }
-    if details:
-        cached = sequences[0].cached if len(sequences) == sampling.n else 0
-        counts["prompt_tokens_details"] = {"cached_tokens": cached or 0}
+    if tells is CachedTokens.SUM:
+        cached = sum(sequence.cached or 0 for sequence in sequences[:: sampling.n])
+    else:
+        cached = (sequences[0].cached or 0) if len(sequences) == sampling.n else 0
+    counts["prompt_tokens_details"] = None if tells is CachedTokens.NULL else {"cached_tokens": cached}
     return counts
 
 
@@ -71,12 +81,20 @@ class Reply:
         sampling: what was asked for.
         sequences: choice by choice, the choices of a prompt side by side.
         stamp: whether the events of tokens carry the server's clock.
+        tells: what its usage says of cached tokens.
     """
 
     def __init__(
-        self, chat: bool, model: str, sampling: Sampling, sequences: list[Sequence], stamp: bool = False
+        self,
+        chat: bool,
+        model: str,
+        sampling: Sampling,
+        sequences: list[Sequence],
+        stamp: bool = False,
+        tells: CachedTokens = CachedTokens.OF_ONE_PROMPT,
     ) -> None:
         self.chat = chat
+        self._tells = tells
         self.sampling = sampling
         self.sequences = sequences
         self.head = {
@@ -94,7 +112,7 @@ class Reply:
     def whole(self) -> dict[str, Any]:
         """The answer of a call that does not stream, once every sequence has finished."""
         choices = [self._choice(index, sequence) for index, sequence in enumerate(self.sequences)]
-        return {**self.head, "choices": choices, "usage": usage(self.sequences, self.sampling)}
+        return {**self.head, "choices": choices, "usage": usage(self.sequences, self.sampling, self._tells)}
 
     def events(self) -> Iterable[bytes]:
         """The events of all tokens that have come since the last call, one event a token."""
@@ -114,7 +132,7 @@ class Reply:
         """What follows the last token: the usage event, where asked for, and the end mark."""
         if not self.sampling.include_usage:
             return DONE
-        last: dict[str, Any] = {**self.head, "choices": [], "usage": usage(self.sequences, self.sampling)}
+        last: dict[str, Any] = {**self.head, "choices": [], "usage": usage(self.sequences, self.sampling, self._tells)}
         return b"data: " + orjson.dumps(last) + b"\n\n" + DONE
 
     def _choice(self, index: int, sequence: Sequence) -> dict[str, Any]:

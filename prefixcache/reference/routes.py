@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import time
 from array import array
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import orjson
@@ -14,22 +14,33 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from prefixcache.reference import metrics, native, protocol
+from prefixcache.reference import native, protocol
 from prefixcache.reference.engine import Engine
+from prefixcache.reference.options import HIDDEN
 from prefixcache.reference.protocol import RequestError
-from prefixcache.reference.responses import GenerationResponse, Reply
+from prefixcache.reference.responses import CachedTokens, GenerationResponse, Reply
 
+Handler = Callable[[Request], Awaitable[Response]]
 ENGINE_NAME = "prefixcache-reference"
-POSES_AS = "0.32.0+reference"
-"""The vLLM release whose interface is followed, marked by a local version label (PEP 440)."""
 
 
 def json_response(value: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(value), status, media_type="application/json")
 
 
+def get(path: str, handler: Handler) -> Route:
+    return Route(path, handler, methods=["GET"])
+
+
+def post(path: str, handler: Handler) -> Route:
+    return Route(path, handler, methods=["POST"])
+
+
 class Routes:
-    """Handlers of one engine."""
+    """Handlers of one engine, in vLLM's ways; the other dialects say what they do otherwise."""
+
+    owner = "vllm"
+    tells = CachedTokens.OF_ONE_PROMPT
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -38,13 +49,7 @@ class Routes:
         self.started = int(time.time())
 
     def table(self) -> list[Route]:
-        def get(path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route:
-            return Route(path, handler, methods=["GET"])
-
-        def post(path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route:
-            return Route(path, handler, methods=["POST"])
-
-        return [
+        found = [
             post("/v1/completions", self.completions),
             post("/v1/chat/completions", self.chat),
             post("/generate", self.generate),
@@ -54,9 +59,33 @@ class Routes:
             get("/health", self.health),
             get("/version", self.version),
             get("/metrics", self.metrics),
-            post("/reset_prefix_cache", self.reset_prefix_cache),
             get("/server_info", self.server_info),
         ]
+        return found + self.reset_routes()
+
+    def reset_routes(self) -> list[Route]:
+        if self.options.reset_does == "absent":
+            return []
+        return [post("/reset_prefix_cache", self.reset_prefix_cache)]
+
+    def error_body(self, error: RequestError) -> dict[str, Any]:
+        return error.body
+
+    def rank(self, request: Request, body: Mapping[str, Any]) -> int | None:
+        """The data-parallel rank that a request pins."""
+        return protocol.read_rank(request.headers.get("x-data-parallel-rank"))
+
+    def card(self) -> dict[str, Any]:
+        """The model."""
+        return {
+            "id": self.options.model,
+            "object": "model",
+            "created": self.started,
+            "owned_by": self.owner,
+            "root": self.options.model,
+            "parent": None,
+            "max_model_len": self.options.context_len,
+        }
 
     async def completions(self, request: Request) -> Response:
         body = await self._body(request)
@@ -64,12 +93,12 @@ class Routes:
         prompts = protocol.read_prompts(body.get("prompt"))
         special = protocol.flag(body, "add_special_tokens", True)
         ids = await self._encoded(prompts, special)
-        return self._generate(request, False, ids, sampling)
+        return self._generate(request, body, False, ids, sampling)
 
     async def chat(self, request: Request) -> Response:
         body = await self._body(request)
         sampling = protocol.read_sampling(body, chat=True)
-        return self._generate(request, True, [await self._chat_ids(body)], sampling)
+        return self._generate(request, body, True, [await self._chat_ids(body)], sampling)
 
     async def generate(self, request: Request) -> Response:
         body = await self._body(request)
@@ -83,16 +112,7 @@ class Routes:
         return GenerationResponse(self.engine, reply, changed)
 
     async def models(self, request: Request) -> Response:
-        card = {
-            "id": self.options.model,
-            "object": "model",
-            "created": self.started,
-            "owned_by": "vllm",
-            "root": self.options.model,
-            "parent": None,
-            "max_model_len": self.options.context_len,
-        }
-        return json_response({"object": "list", "data": [card]})
+        return json_response({"object": "list", "data": [self.card()]})
 
     async def tokenize(self, request: Request) -> Response:
         body = await self._body(request)
@@ -122,19 +142,21 @@ class Routes:
         return Response()
 
     async def version(self, request: Request) -> Response:
-        return json_response({"version": POSES_AS})
+        return json_response({"version": self.options.traits.version})
 
     async def metrics(self, request: Request) -> Response:
-        return Response(self.engine.metrics.page(), headers={"content-type": metrics.CONTENT_TYPE})
+        page = self.engine.metrics
+        return Response(page.page(), headers={"content-type": page.content_type})
 
     async def reset_prefix_cache(self, request: Request) -> Response:
         """200 in any case; whether it worked is in the body, and counters stay as they are."""
-        return json_response({"success": self.engine.reset()})
+        return json_response({"success": self.engine.asked_to_reset()})
 
     async def server_info(self, request: Request) -> Response:
         facts = {"engine": ENGINE_NAME, **dataclasses.asdict(self.options)}
-        for place in ("faults", "tls_cert", "tls_key"):  # files of the machine are nobody's business
+        for place in ("faults", "tls_cert", "tls_key", *HIDDEN):  # files of the machine are nobody's business
             del facts[place]
+        facts["block_size"] = self.options.claimed_block
         facts["max_model_len"] = self.options.context_len
         facts["tokenizer_sha256"] = self.vocabulary.sha256
         return json_response(facts)
@@ -182,10 +204,15 @@ class Routes:
         return await self.vocabulary.off_loop(sum(len(message.get("content") or "") for message in messages), encode)
 
     def _generate(
-        self, request: Request, chat: bool, prompts: list[array[int]], sampling: protocol.Sampling
+        self,
+        request: Request,
+        body: Mapping[str, Any],
+        chat: bool,
+        prompts: list[array[int]],
+        sampling: protocol.Sampling,
     ) -> Response:
-        rank = protocol.read_rank(request.headers.get("x-data-parallel-rank"))
         changed = asyncio.Event()
-        sequences = self.engine.submit(prompts, sampling, rank, changed.set)
-        reply = Reply(chat, self.options.model, sampling, sequences, self.options.stamp)
+        sequences = self.engine.submit(prompts, sampling, self.rank(request, body), changed.set)
+        tells = self.tells if self.options.usage_cached else CachedTokens.NULL
+        reply = Reply(chat, self.options.model, sampling, sequences, self.options.stamp, tells)
         return GenerationResponse(self.engine, reply, changed)

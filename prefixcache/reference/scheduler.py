@@ -10,44 +10,13 @@ blocks of the whole output are promised at admission, so that no running request
 from __future__ import annotations
 
 import asyncio
-from array import array
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from prefixcache.reference.cache import BlockPool, Lease
+from prefixcache.reference.cache import BlockPool
 from prefixcache.reference.kv_events import EventPublisher
-from prefixcache.reference.metrics import RankMetrics
-
-
-@dataclass(eq=False)
-class Sequence:
-    """One prompt on its way through a rank. What it will answer is known from the start; time decides when.
-
-    Attributes:
-        prompt, output: token ids, complete from the start; ``emitted`` says how much of the output exists so far.
-        texts: what each output token adds to the text.
-        keys: block keys of prompt and output but its last token.
-        finish: how it ends if nobody aborts it, ``length`` or ``stop``.
-        notify: called after every change of ``emitted`` or ``finished``.
-        cached: prompt tokens found in the cache; None until admitted.
-        finished: reason, None while running.
-    """
-
-    prompt: array[int]
-    output: list[int]
-    texts: list[str]
-    keys: list[bytes]
-    finish: str
-    notify: Callable[[], None]
-    rank: int = 0
-    emitted: int = 0
-    cached: int | None = None
-    finished: str | None = None
-    arrived: float = 0.0
-    first_at: float = 0.0
-    lease: Lease | None = None
-    timer: asyncio.TimerHandle | None = field(default=None, repr=False)
+from prefixcache.reference.matching import Cache, Held
+from prefixcache.reference.sequence import Sequence
+from prefixcache.reference.series import RankSeries, Watched
 
 
 class Rank:
@@ -63,15 +32,15 @@ class Rank:
 
     def __init__(
         self,
-        pool: BlockPool,
+        pool: Cache,
         prefill_tps: float,
         decode_tps: float,
-        metrics: RankMetrics,
+        metrics: RankSeries,
         publisher: EventPublisher | None = None,
     ) -> None:
         self.pool = pool
         self._publisher = publisher
-        if publisher is not None:
+        if publisher is not None and isinstance(pool, BlockPool):
             pool.watch()
         self.running: set[Sequence] = set()
         self.waiting: deque[Sequence] = deque()
@@ -81,7 +50,15 @@ class Rank:
         self._prefilling: Sequence | None = None
         self._admitting = False
         self._free_at = 0.0  # when the prefill unit was or will be done with its last prompt
-        metrics.watch(lambda: len(self.running), lambda: len(self.waiting), lambda: pool.held / pool.usable)
+        metrics.watch(
+            Watched(
+                running=lambda: len(self.running),
+                waiting=lambda: len(self.waiting),
+                held=lambda: pool.held_tokens,
+                usable=lambda: pool.usable_tokens,
+                evicted=lambda: pool.evicted_tokens,
+            )
+        )
 
     def submit(self, sequence: Sequence) -> None:
         """Queue a request; with both rates 0 and blocks enough it is finished when this returns."""
@@ -111,7 +88,7 @@ class Rank:
         return self.pool.reset()
 
     def _tell(self, sequence: Sequence) -> None:
-        if self._publisher is not None:
+        if self._publisher is not None and isinstance(self.pool, BlockPool):
             self._publisher.tell(self.pool.changes(), sequence.prompt, sequence.output)
 
     def _now(self) -> float:
@@ -139,12 +116,11 @@ class Rank:
         finally:
             self._admitting = False
 
-    def _start(self, sequence: Sequence, lease: Lease, at: float) -> None:
+    def _start(self, sequence: Sequence, lease: Held, at: float) -> None:
         sequence.lease = lease
-        sequence.cached = lease.hit_blocks * self.pool.block_size
+        sequence.cached = lease.hit_tokens
         self.running.add(sequence)
-        self._metrics.queries.inc(len(sequence.prompt))
-        self._metrics.hits.inc(sequence.cached)
+        self._metrics.looked_up(sequence)
         if self._prefill_tps:
             done = at + (len(sequence.prompt) - sequence.cached) / self._prefill_tps
             self._prefilling = sequence
@@ -156,13 +132,7 @@ class Rank:
         """The whole prompt is computed: the first token comes out and the next prefill may start."""
         self._prefilling = None
         self._free_at = at
-        cached = sequence.cached or 0
-        metrics = self._metrics
-        metrics.prompt_tokens.inc(len(sequence.prompt))
-        metrics.cached_tokens.inc(cached)
-        metrics.by_source["local_cache_hit"].inc(cached)
-        metrics.by_source["local_compute"].inc(len(sequence.prompt) - cached)
-        metrics.ttft.observe(self._now() - sequence.arrived)
+        self._metrics.prefilled(sequence, self._now() - sequence.arrived)
         sequence.first_at = at
         self._decode(sequence, at)
         self._admit(at)
@@ -175,8 +145,8 @@ class Rank:
             due = min(due, 1 + int((self._now() - sequence.first_at) * self._decode_tps + 1e-6))
         # A timer may fire a hair early; each call emits one token at least, so it always moves on.
         due = max(due, sequence.emitted + 1)
-        self._metrics.generation_tokens.inc(due - sequence.emitted)
-        sequence.emitted = due
+        made, sequence.emitted = due - sequence.emitted, due
+        self._metrics.generated(sequence, made)
         # A sampled token gets its KV entry when the following one is computed: the last one never does.
         self.pool.grow(sequence.lease, len(sequence.prompt) + due - 1)
         self._tell(sequence)
@@ -200,6 +170,4 @@ class Rank:
         self.pool.release(sequence.lease)
         sequence.lease = None
         sequence.finished = reason
-        self._metrics.finished[reason].inc()
-        if reason != "abort":
-            self._metrics.e2e.observe(self._now() - sequence.arrived)
+        self._metrics.ended(sequence, reason, self._now() - sequence.arrived)

@@ -17,10 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.reference.dialects.face import face_of
 from prefixcache.reference.engine import Engine
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.protocol import RequestError
-from prefixcache.reference.routes import Routes, json_response
+from prefixcache.reference.routes import json_response
 from prefixcache.reference.vocabulary import Vocabulary
 
 __all__ = ["EngineOptions", "build_app", "serve"]
@@ -37,19 +38,18 @@ def build_app(options: EngineOptions) -> Starlette:
         InputError: the tokenizer cannot be loaded.
     """
     engine = Engine(options, Vocabulary(options))
+    routes = face_of(options.dialect).routes(engine)
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestError)
-        return json_response(error.body, error.status)
+        return json_response(routes.error_body(error), error.status)
 
     async def no_such_route(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         found = RequestError(error.detail, status=error.status_code, kind=error.detail)
-        return json_response(found.body, error.status_code)
+        return json_response(routes.error_body(found), error.status_code)
 
-    app = Starlette(
-        routes=Routes(engine).table(), exception_handlers={RequestError: refused, HTTPException: no_such_route}
-    )
+    app = Starlette(routes=routes.table(), exception_handlers={RequestError: refused, HTTPException: no_such_route})
     app.state.engine = engine
     return app
 
@@ -66,8 +66,12 @@ def serve(
 
     Raises:
         EnvironmentFailure: the address cannot be had.
-        InputError: the tokenizer, the fault plan or the certificate cannot be loaded.
+        InputError: no address is named; the tokenizer, the fault plan or the certificate cannot be loaded.
     """
+    if not host.strip():  # the system would take it for all addresses of the machine
+        raise InputError(
+            "is empty", field="host", stage="reference engine", remedy="write 127.0.0.1, or 0.0.0.0 for all addresses."
+        )
     tls = _tls(options)
     plan = None
     if options.faults:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 import uvicorn
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -61,8 +62,9 @@ def templateless(tmp_path_factory: pytest.TempPathFactory) -> str:
 class Running:
     """An engine that listens, a client to it, and its counters."""
 
-    def __init__(self, url: str, client: httpx.Client) -> None:
+    def __init__(self, url: str, client: httpx.Client, app: Starlette) -> None:
         self.url = url
+        self.app = app
         self.client = client
 
     def complete(self, prompt: object, *, headers: dict[str, str] | None = None, **fields: Any) -> httpx.Response:
@@ -100,7 +102,8 @@ class Running:
 
 @contextmanager
 def listening(options: EngineOptions) -> Iterator[Running]:
-    config = uvicorn.Config(build_app(options), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+    app = build_app(options)
+    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -111,7 +114,7 @@ def listening(options: EngineOptions) -> Iterator[Running]:
         port = server.servers[0].sockets[0].getsockname()[1]
         url = f"http://127.0.0.1:{port}"
         with httpx.Client(base_url=url, timeout=30, limits=httpx.Limits(max_connections=64)) as client:
-            yield Running(url, client)
+            yield Running(url, client, app)
     finally:
         server.should_exit = True
         thread.join()

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from prefixcache.errors import EnvironmentFailure
+from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.help.chinese import chinese_of
 from prefixcache.reference.__main__ import main
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from prefixcache.reference.server import _bound
 
 pytestmark = pytest.mark.engine
+HAN = re.compile(r"[\u4e00-\u9fff]")
 
 ORPHANING = """
 import os, sys
@@ -89,6 +93,41 @@ def test_mistakes_are_one_line_and_an_exit_code(capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 2
     assert all(line.startswith("error: ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"num_blocks": 10**30}, "num_blocks"),
+        ({"dp": 9_999_999}, "dp"),
+        ({"dp": 1000, "num_blocks": 1_000_000}, "num_blocks"),
+        ({"block_size": 1 << 40}, "block_size"),
+        ({"block_size": 1 << 20, "hit_unit": 1}, "num_blocks"),
+        ({"hit_unit": 1 << 60}, "hit_unit"),
+        ({"max_model_len": 1 << 64}, "max_model_len"),
+        ({"seed": 1 << 64}, "seed"),
+    ],
+)
+def test_sizes_that_no_machine_has_are_refused(wrong: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        EngineOptions("embedded", **wrong)
+    assert caught.value.field == field and caught.value.remedy
+    assert all(HAN.search(chinese_of(text)) for text in (caught.value.message, caught.value.remedy))
+
+
+@pytest.mark.parametrize("host", ["", " "])
+def test_no_address_is_not_every_address(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--host", host]) == 2
+    assert "host: is empty" in capsys.readouterr().err
+
+
+def test_an_address_of_events_that_is_none_ends_it() -> None:
+    """A socket left open would keep the process from ending after its message."""
+    command = [sys.executable, "-m", "prefixcache.reference", "--kv-events", "foo"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 3
+    assert "kv_events: KV events cannot be published at foo" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_taken_port_is_the_worlds_fault(toy: str, capsys: pytest.CaptureFixture[str]) -> None:

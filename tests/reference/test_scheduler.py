@@ -12,7 +12,8 @@ import pytest
 from prefixcache.reference.cache import BlockPool, block_keys
 from prefixcache.reference.metrics import EngineMetrics
 from prefixcache.reference.options import EngineOptions
-from prefixcache.reference.scheduler import Rank, Sequence
+from prefixcache.reference.scheduler import Rank
+from prefixcache.reference.sequence import Sequence
 
 B = 4
 
