@@ -12,6 +12,7 @@ from tests.cache.models.slow_radix import SlowRadix
 from tests.cache.models.workloads import Request
 from tests.real.environment.server import Engine, RealServer, Sglang
 from tests.real.playing import check_exact, play
+from tests.real.probing import check_probe
 from tests.real.scenarios import ANY_BLOCK, TIGHT, Scenario
 from tests.real.traces import sent_by
 
@@ -54,3 +55,9 @@ def test_the_radix_models_are_the_server(tight: RealServer, scenario: Scenario, 
         hits = [slow.run(Request(tuple(ids), output))[0] for ids, output in prompts]
         assert played.answered(name) == hits == fast[name]
         assert figures["measured_hit_tokens"] == sum(hits) < sum(played.designed(name))
+
+
+def test_the_probe_names_the_truth(roomy: RealServer) -> None:
+    assert isinstance(roomy.engine, Sglang)
+    page = roomy.engine.page_size
+    check_probe(roomy, framework="sglang", block_size=page, hit_unit=page, reset="POST /flush_cache", dp_size=1)

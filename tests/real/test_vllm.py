@@ -14,6 +14,7 @@ from flows.cli import app
 from tests.real.environment.model import tiny_model
 from tests.real.environment.server import Engine, RealServer, Vllm
 from tests.real.playing import check_exact, play
+from tests.real.probing import check_probe
 from tests.real.scenarios import EXACT, Scenario
 
 pytestmark = [
@@ -68,3 +69,8 @@ def test_the_commands_of_a_user(vllm: RealServer, tmp_path: Path) -> None:
         assert each["actual_hit_rate"] == pytest.approx(each["designed_hit_ratio"], abs=1e-12)
     assert [each["name"] for each in report["passes"]] == ["cold", "hot"]
     assert report["runtime_deviation"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_probe_names_the_truth(vllm: RealServer) -> None:
+    """Blocks of 32; those of 64 and 128 and two ranks have servers of their own."""
+    check_probe(vllm, framework="vllm", block_size=UNIT, hit_unit=UNIT, reset="POST /reset_prefix_cache", dp_size=1)

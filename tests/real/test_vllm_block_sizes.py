@@ -10,6 +10,7 @@ import pytest
 from prefixcache.errors import InputError
 from tests.real.environment.server import Engine, RealServer, Vllm
 from tests.real.playing import check_exact, play, run
+from tests.real.probing import check_probe
 from tests.real.scenarios import ANY_BLOCK, Scenario, make
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real"), pytest.mark.timeout(3600)]
@@ -33,3 +34,9 @@ def test_another_block_size_is_refused(vllm: RealServer, tmp_path: Path) -> None
     with pytest.raises(InputError, match="block"):
         run(scenario, dataset, tmp_path / "run", vllm.url)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_probe_names_the_truth(vllm: RealServer) -> None:
+    assert isinstance(vllm.engine, Vllm)
+    size = vllm.engine.block_size
+    check_probe(vllm, framework="vllm", block_size=size, hit_unit=size, reset="POST /reset_prefix_cache", dp_size=1)

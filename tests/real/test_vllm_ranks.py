@@ -9,6 +9,7 @@ import pytest
 
 from tests.real.environment.server import Engine, RealServer, Vllm
 from tests.real.playing import check_exact, play
+from tests.real.probing import check_probe
 from tests.real.scenarios import RANKS, Scenario
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real"), pytest.mark.timeout(3600)]
@@ -42,3 +43,9 @@ def test_one_shared_cache_on_two_ranks_is_told(vllm: RealServer, tmp_path: Path)
     assert "more_ranks" in {warning["code"] for warning in played.summary.warnings}
     [figures] = played.passes.values()
     assert figures["measured_hit_tokens"] < figures["expected_hit_tokens"]
+
+
+def test_the_probe_reaches_a_rank(vllm: RealServer) -> None:
+    truth = {"framework": "vllm", "block_size": UNIT, "hit_unit": UNIT, "dp_size": 2}
+    report = check_probe(vllm, rank_route="header X-data-parallel-rank", **truth)
+    assert {reading.rank for reading in report.findings["hit_unit"].readings} == {0}
