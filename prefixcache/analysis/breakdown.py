@@ -13,7 +13,7 @@ import polars as pl
 from prefixcache.analysis.conduct import FAILED
 from prefixcache.analysis.ratios import difference, plain, ratio
 
-TOKENS = "tokens"
+TOKENS = "token"
 
 
 def group_rows(rows: pl.DataFrame, pass_name: str, facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ def _counter_row(
     return row | {
         "prompt_tokens": _delta(counted, "prompt_tokens"),
         "external_hit_rate": counted.get("external_hit_rate"),
-        "preemptions": _delta(counted, "preemptions", "events"),
+        "preemptions": _delta(counted, "preemptions", "event"),
         "notes": list(counted.get("notes") or ()),
     }
 
@@ -96,7 +96,8 @@ def _counter_row(
 def _delta(counted: dict[str, Any], name: str, unit: str = TOKENS) -> int | None:
     figure = (counted.get("counters") or {}).get(name) or {}
     delta = figure.get("delta")
-    return round(delta) if delta is not None and figure.get("unit", unit) == unit else None
+    counted_in = str(figure.get("unit") or unit).removesuffix("s")  # runs of older versions have plurals
+    return round(delta) if delta is not None and counted_in == unit else None
 
 
 def _with_counters(row: dict[str, Any], hits: int | None, queries: int | None) -> dict[str, Any]:

@@ -98,7 +98,8 @@ def _why_null(entry: dict[str, Any], name: str) -> str:
     for flag, reason in reasons.items():
         if flag in (figure.get("flags") or ()):
             return reason
-    return COUNTERS_ABSENT if figure.get("unit", "tokens") == "tokens" else COUNTERS_IN_BLOCKS
+    counted_in = str(figure.get("unit") or "token").removesuffix("s")  # runs of older versions have plurals
+    return COUNTERS_IN_BLOCKS if counted_in == "block" else COUNTERS_ABSENT
 
 
 def compare_pass(run: RunDirectory, name: str, slo: Slo | None = None) -> dict[str, Any]:

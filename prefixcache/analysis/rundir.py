@@ -77,14 +77,24 @@ class RunDirectory:
 
     @property
     def status(self) -> str:
-        """``complete``, ``partial`` or ``failed``; a run without its run.json is partial."""
+        """``complete``, ``partial`` or ``failed``; a run without its run.json, with fewer answers than it tells of or
+        without counters is partial."""
         status = str(self.run.get("status") or "partial")
-        return status if self.results_complete or status != "complete" else "partial"
+        whole = self.results_complete and not self.lost_answers and self.counters
+        return status if whole or status != "complete" else "partial"
+
+    @property
+    def lost_answers(self) -> int:
+        """Answers that run.json tells of and the results do not hold."""
+        told = {str(p.get("name")): p.get("requests") for p in self.run.get("passes") or ()}
+        held = dict(self.results.filter(pl.col("phase") == "measured").group_by("pass").len().iter_rows())
+        return sum(max(0, n - held.get(name, 0)) for name, n in told.items() if isinstance(n, int))
 
     @property
     def broke_off(self) -> bool:
-        """It did not come to its end; a run that is partial only because counters are missing did."""
-        return bool(self.run.get("error")) or not self.run.get("finished_at")
+        """It did not come to its end, or lost answers since; a run that is partial only because counters are missing
+        did."""
+        return bool(self.run.get("error")) or not self.run.get("finished_at") or self.lost_answers > 0
 
     def part(self, name: str) -> dict[str, Any]:
         """A nested part of the manifest, empty if absent."""
@@ -171,6 +181,9 @@ def _json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {}
     check_version(path.stem, value, field="run_dir")
+    passes = value.get("passes") or []
+    if not isinstance(passes, list) or not all(isinstance(entry, dict) for entry in passes):
+        raise _not_a_run(path.parent.parent, f"the passes of {path.parent.name}/{path.name} are no list of objects")
     return value
 
 

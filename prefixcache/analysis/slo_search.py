@@ -1,4 +1,5 @@
-"""The highest load that still meets an objective: growth by doubling, then bisection, over a grid of whole steps.
+"""The highest load that still meets an objective: growth by doubling, then bisection, over a grid of whole steps; or
+given loads, each of which is measured.
 
 Nothing is taken for monotone that was not measured: every point is kept, growth goes on past the first miss for
 ``confirm`` points more, and a point that meets the objective above one that misses it is reported, not hidden. The
@@ -7,14 +8,18 @@ answer is the highest load that met it with every measured lower load meeting it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import pairwise
 from typing import Any, Literal
 
 from prefixcache.errors import InputError
 
 Limit = Literal["found", "above_high", "below_low"]
+MOST_CONFIRM, MOST_LOADS = 1000, 1000
+_NUMBER = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})", re.ASCII)
 Measure = Callable[[Decimal], float | None]
 
 
@@ -48,11 +53,10 @@ class Bounds:
                 field="--low, --high",
                 remedy="Give --high above --low, or a smaller --resolution.",
             )
-        if not 0 < self.attainment <= 1:
-            raise InputError(f"{self.attainment} is not above 0 and at most 1", field="--attainment",
-                             remedy="Give a share of requests, e.g. 0.99.")  # fmt: skip
-        if self.confirm < 0:
-            raise InputError(f"{self.confirm} is below 0", field="--confirm", remedy="Give 0 or more points.")
+        _check_attainment(self.attainment)
+        if not 0 <= self.confirm <= MOST_CONFIRM:
+            what = f"{self.confirm} is not 0 to {MOST_CONFIRM:,}"
+            raise InputError(what, field="--confirm", remedy="Give 0 or more points.")
 
     @property
     def first(self) -> int:
@@ -66,11 +70,69 @@ class Bounds:
         return place * self.step
 
 
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """Exactly these loads, in rising order: nothing is searched.
+
+    Raises:
+        InputError: none, one below another or twice, one that is not above 0, or an impossible share.
+    """
+
+    values: tuple[Decimal, ...]
+    attainment: float = 0.99
+
+    def __post_init__(self) -> None:
+        if not self.values or any(not (value.is_finite() and value > 0) for value in self.values):
+            raise _no_loads("a load is not above 0" if self.values else "no load is given")
+        if len(self.values) > MOST_LOADS:
+            raise _no_loads(f"{len(self.values):,} loads are more than {MOST_LOADS:,}")
+        if any(a >= b for a, b in pairwise(self.values)):
+            raise _no_loads("the loads do not rise, or one stands twice")
+        _check_attainment(self.attainment)
+
+    @property
+    def low(self) -> Decimal:
+        return self.values[0]
+
+    @property
+    def high(self) -> Decimal:
+        return self.values[-1]
+
+    def value(self, place: int) -> Decimal:
+        return self.values[place]
+
+
+def parse_loads(text: str) -> tuple[Decimal, ...]:
+    """Read ``1,2,4,8``, in any order.
+
+    Raises:
+        InputError: a part is no number.
+    """
+    found = []
+    for part in text.split(","):
+        if not _NUMBER.fullmatch(part.strip()):
+            raise _no_loads(f"{part.strip()!r} is no load")
+        found.append(Decimal(part.strip()))
+    return tuple(sorted(found))
+
+
+def _no_loads(what: str) -> InputError:
+    return InputError(what, field="--points", remedy="Write numbers above 0 with commas between them, e.g. 1,2,4,8.")
+
+
+def _check_attainment(share: float) -> None:
+    if not 0 < share <= 1:
+        raise InputError(
+            f"{share} is not above 0 and at most 1", field="--attainment", remedy="Give a share of requests, e.g. 0.99."
+        )
+
+
 @dataclass(slots=True)
 class Curve:
-    """What was measured so far: place on the grid → attainment, None where it could not be told (a miss)."""
+    """What was measured so far: place on the grid (or among the loads) → attainment, None where it could not be told (a
+    miss)."""
 
-    bounds: Bounds
+    bounds: Bounds | Loads
     points: dict[int, float | None] = field(default_factory=dict)
 
     def meets(self, place: int) -> bool:
@@ -92,11 +154,11 @@ class Curve:
         return max((p for p in self.points if self.meets(p)), default=None)
 
 
-def search(bounds: Bounds, measure: Measure) -> dict[str, Any]:
+def search(bounds: Bounds | Loads, measure: Measure) -> dict[str, Any]:
     """Find the highest load that meets the objective.
 
     Args:
-        bounds: where to look and what must be met.
+        bounds: where to look and what must be met; or all loads that are measured.
         measure: load → attainment; called at most once per load, in the order in which ``points`` lists them.
 
     Returns:
@@ -111,8 +173,12 @@ def search(bounds: Bounds, measure: Measure) -> dict[str, Any]:
             curve.points[place] = measure(bounds.value(place))
         return curve.meets(place)
 
-    _grow(bounds, at)
-    _bisect(curve, at)
+    if isinstance(bounds, Loads):
+        for place in range(len(bounds.values)):
+            at(place)
+    else:
+        _grow(bounds, at)
+        _bisect(curve, at)
     return _result(curve)
 
 

@@ -122,7 +122,7 @@ def _evidence(run: RunDirectory, figures: dict[str, Any]) -> list[str]:
     check = figures["prompt_token_check"] or {}
     seen = {
         "prefix_caching_off": "prefix_caching_off" in warned,
-        "block_size": "block_size_differs" in warned,
+        "block_size": bool({"block_size_differs", "block_size"} & warned),
         "kv_capacity": "kv_capacity" in warned,
         "evictions": bool(figures["evicted"]),
         "preemptions": bool(figures["preemptions"]),
@@ -130,7 +130,7 @@ def _evidence(run: RunDirectory, figures: dict[str, Any]) -> list[str]:
         "ranks": "more_ranks" in warned,
         "order": bool(figures["order"]["inversions_within_lanes"]),
         "gate_broken": bool(figures["gates"]["broken"]),
-        "hit_alignment": "hit_alignment" in warned,
+        "hit_alignment": bool({"hit_alignment", "hit_unit_differs", "hit_drop_differs"} & warned),
         "prompt_tokens": bool(check.get("difference")),
         "external_cache": bool(figures["external_hit_rate"]),
         "not_idle": "not_idle" in warned,

@@ -27,6 +27,7 @@ from prefixcache.config.nearest import right_name
 from prefixcache.config.order import AcrossGroup, OrderConfig, WithinGroup
 from prefixcache.config.output import OutputConfig, check_output_rules
 from prefixcache.config.prefix import PrefixConfig
+from prefixcache.config.sizes import SizeSource, check_resolved
 from prefixcache.config.target import Semantics, TargetConfig
 
 DEFAULT_BLOCK_SIZE = 16
@@ -52,6 +53,10 @@ class PrefixCacheDatasetConfig(ConfigModel):
     """Tokens per KV-cache block of the server."""
     hit_unit: Count | None = None
     """Tokens in which the server really matches; a multiple of block_size, default equal to it."""
+    block_size_source: SizeSource | None = None
+    """Where block_size comes from; written by `block_size: auto` or where it is left out."""
+    hit_unit_source: SizeSource | None = None
+    """Where hit_unit comes from; written by `hit_unit: auto`."""
     hit_drop: NonNegative = 0
     """Matched hit units that the engine throws away again (EAGLE and MTP drop the last one)."""
     max_model_len: Count | None = None
@@ -76,6 +81,14 @@ class PrefixCacheDatasetConfig(ConfigModel):
         from prefixcache.config.load import load_config
 
         return load_config(path, **options).config
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sizes_are_numbers(cls, raw: Any) -> Any:
+        check_resolved(raw)
+        if isinstance(raw, dict) and "block_size" not in raw and "block_size_source" not in raw:
+            return {**raw, "block_size_source": "default"}
+        return raw
 
     @model_validator(mode="after")
     def _consistent(self) -> PrefixCacheDatasetConfig:
@@ -268,6 +281,15 @@ class PrefixCacheDatasetConfig(ConfigModel):
     def unit(self) -> int:
         """Hit unit u in tokens: planning, alignment and simulation work in it."""
         return self.hit_unit or self.block_size
+
+    @property
+    def size_sources(self) -> dict[str, SizeSource]:
+        """Where block size and hit unit come from, for the manifest."""
+        unit: SizeSource = "explicit" if self.hit_unit is not None else "block_size"
+        return {
+            "block_size_source": self.block_size_source or "explicit",
+            "hit_unit_source": self.hit_unit_source or unit,
+        }
 
     @property
     def non_shared(self) -> int:

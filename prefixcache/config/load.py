@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from prefixcache.config.dataset import DEFAULT_BLOCK_SIZE, PrefixCacheDatasetConfig
 from prefixcache.config.messages import one_line, to_input_error
+from prefixcache.config.sizes import SizeFinder, resolve_sizes
 from prefixcache.errors import InputError, locating
 
 TOP_KEY = "prefix_cache_dataset"
@@ -37,6 +38,7 @@ def load_config(
     tokenizer: str | None = None,
     sources: Sequence[str] = (),
     settings: Sequence[str] = (),
+    sizes: SizeFinder | None = None,
 ) -> LoadedConfig:
     """Read and check a configuration file.
 
@@ -45,6 +47,7 @@ def load_config(
         tokenizer: replaces ``tokenizer.path``.
         sources: ``NAME`` or ``NAME=PATH``; replaces ``suffix.source`` and ``suffix.path``.
         settings: ``dotted.key=value`` with a YAML value; applied last.
+        sizes: asks for what `block_size: auto` and `hit_unit: auto` stand for (``prefixcache.load.sizes``).
 
     Raises:
         InputError: with the field path, what was found and the remedy.
@@ -60,7 +63,8 @@ def load_config(
         _apply_flags(raw, tokenizer, sources)
         for setting in settings:
             _apply_setting(raw, setting)
-        return LoadedConfig(parse_config(raw), tuple(_warnings(raw)))
+        asked = resolve_sizes(raw, sizes)
+        return LoadedConfig(parse_config(raw), (*asked, *_warnings(raw)))
 
 
 def _below_top_key(raw: dict[str, Any]) -> dict[str, Any]:

@@ -71,6 +71,17 @@ def _claims(
     for name in FROM_CONFIG:
         yield "manifest.json", name, manifest.get(name), stated.get(name)
     yield "manifest.json", "hit_unit", manifest["hit_unit"], stated.get("hit_unit", stated.get("block_size"))
+    yield from _source_claims(manifest, stated)
+
+
+def _source_claims(manifest: dict[str, Any], config: dict[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
+    """Where the sizes come from; manifests of before version 4 of publishing do not say."""
+    if "block_size_source" not in manifest:
+        return
+    block = config.get("block_size_source") or "explicit"
+    unit = config.get("hit_unit_source") or ("block_size" if config.get("hit_unit") is None else "explicit")
+    yield "manifest.json", "block_size_source", manifest["block_size_source"], block
+    yield "manifest.json", "hit_unit_source", manifest.get("hit_unit_source"), unit
 
 
 def _pass_claims(

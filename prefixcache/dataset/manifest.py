@@ -93,6 +93,7 @@ def build_manifest(
         },
         "block_size": config.block_size,
         "hit_unit": config.unit,
+        **config.size_sources,
         "hit_drop": config.hit_drop,
         "valid_hit_units": units,
         "request_count": report["request_count"],

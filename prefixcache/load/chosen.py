@@ -31,8 +31,8 @@ def api_key_of(options: RunOptions) -> str | None:
 
 def secrets_of(options: RunOptions, api_key: str | None) -> tuple[str, ...]:
     """Everything that no file and no line may show, whoever says it."""
-    proxy = options.connection.proxy
-    urls = (*options.urls, *options.metrics_urls, *((proxy,) if proxy else ()))
+    beside = (options.connection.proxy, options.metering.prometheus)
+    urls = (*options.urls, *options.metrics_urls, *(address for address in beside if address))
     return (*((api_key,) if api_key else ()), *url_secrets(urls), *options.sending.secrets)
 
 

@@ -47,7 +47,8 @@ class CompletionClient:
         secrets: strings that are taken out of error texts.
         salt: ``{field of the body: value}`` that keeps this pass's cache apart; empty without one.
         interface: ``openai`` (completions or chat, by ``send``) or ``generate`` (SGLang's own).
-        extra_body: fields that replace or join those of the body; None takes a field out.
+        extra_body: fields that replace or join those of the body; None takes a field out. For ``generate`` those of
+            its ``sampling_params`` too.
         extra_headers: headers of every request; values are secret.
         retries: when a failed one is sent again.
         counter: counts the tokens of answers without usage, for which ``keeps_text`` must be set.
@@ -69,7 +70,11 @@ class CompletionClient:
     def body(self, prompt: Prompt, route: Mapping[str, Any] | None = None) -> bytes:
         """The request's JSON: exactly ``max_tokens`` tokens, greedy, streamed, with usage in the last chunk."""
         fields = self._generate(prompt) if self.interface == "generate" else self._openai(prompt)
-        fields |= {**self.salt, **(route or {}), **self.extra_body}
+        extra = dict(self.extra_body)
+        if self.interface == "generate" and isinstance(own := extra.get("sampling_params"), dict):
+            both = {**fields["sampling_params"], **own}
+            extra["sampling_params"] = {name: value for name, value in both.items() if value is not None}
+        fields |= {**self.salt, **(route or {}), **extra}
         return orjson.dumps({name: value for name, value in fields.items() if value is not None})
 
     def _openai(self, prompt: Prompt) -> dict[str, Any]:
@@ -159,12 +164,8 @@ class CompletionClient:
         at: float | None,
     ) -> None:
         reader = AnswerReader(outcome, form_of(self.route), on_first_token, self.keeps_text)
-        headers = {
-            "Content-Type": "application/json",
-            **target.endpoint.headers(self.api_key),
-            **self.extra_headers,
-            **target.headers,
-        }
+        own = {"Content-Type": "application/json", **target.endpoint.headers(self.api_key)}
+        headers = _joined(own, self.extra_headers, target.headers)
         sent = Sent()
         try:
             url = target.endpoint.url(self.path)
@@ -199,7 +200,17 @@ class CompletionClient:
 
     def _short(self, text: str, prompt: Prompt) -> str:
         """An error text without secrets and, where the server echoes it, without the prompt."""
-        return without_quotes(redact(text, self.secrets), prompt, MAX_ERROR_CHARS)
+        shown = without_quotes(redact(text, self.secrets), prompt, MAX_ERROR_CHARS)
+        # On a terminal control characters act instead of being shown.
+        return "".join(char if char.isprintable() else " " for char in shown)
+
+
+def _joined(*parts: Mapping[str, str]) -> dict[str, str]:
+    """Headers of which a later one replaces an earlier one of its name, however that is written."""
+    found: dict[str, tuple[str, str]] = {}
+    for part in parts:
+        found |= {name.lower(): (name, value) for name, value in part.items()}
+    return dict(found.values())
 
 
 class _Stopped(asyncio.CancelledError):
@@ -210,8 +221,10 @@ class _Stopped(asyncio.CancelledError):
         self.outcome = outcome
 
 
-def stopped_outcome(error: asyncio.CancelledError) -> Outcome | None:
-    return error.outcome if isinstance(error, _Stopped) else None
+def stopped_outcome(error: BaseException) -> Outcome | None:
+    """What is known of a request that ended with an error instead of an outcome."""
+    found = getattr(error, "outcome", None)
+    return found if isinstance(found, Outcome) else None
 
 
 def stopped(outcome: Outcome) -> asyncio.CancelledError:

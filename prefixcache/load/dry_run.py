@@ -16,7 +16,7 @@ from prefixcache.load.chosen import api_key_of, metrics_sources, pace_of, secret
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.facts import Rates, plan_facts
 from prefixcache.load.options import RunOptions
-from prefixcache.load.preflight import preflight
+from prefixcache.load.preflight import Preflight, examine
 from prefixcache.load.routes import Router
 
 
@@ -45,21 +45,32 @@ async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, A
     secrets = secrets_of(options, api_key)
     try:
         async with open_client(timeouts, options.connection) as http:
-            found = await preflight(
+            pages = metrics_sources(options, endpoints, api_key, secrets)
+            found = await examine(
                 http,
                 endpoints,
-                metrics_sources(options, endpoints, api_key, secrets),
+                await options.metering.sources(http, pages, endpoints, secrets),
                 dataset,
                 model=options.model,
                 by_rank=Router(endpoints, dataset).by_rank,
                 check_tokens=send_form(dataset, options.send) != "ids",
+                isolated=options.isolation != "none",
+                engine=options.metering.engine,
+                options=options.checks,
                 api_key=api_key,
                 secrets=secrets,
             )
     except PrefixCacheError as error:
-        return {"fits": False, "error": error.as_json(), "warnings": []}
+        return {"fits": False, "error": error.as_json(), "warnings": [], "notes": [], **Preflight.nothing_found()}
     warnings = [{"code": code, "message": text} for code, text in found.warnings]
-    return {"fits": True, "error": None, "warnings": warnings}
+    misfit = found.errors[0].error(dataset.dataset_id, len(found.errors) - 1) if found.errors else None
+    return {
+        "fits": misfit is None,
+        "error": None if misfit is None else misfit.as_json(),
+        "warnings": warnings,
+        "notes": list(found.notes),
+        **found.to_json(),
+    }
 
 
 def _assumed(options: RunOptions) -> Rates | None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import Aggregation, Figures
+from prefixcache.engines.quantities import Quantity
 from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.records import RequestRecord
 from prefixcache.load.routes import Router
@@ -35,7 +35,7 @@ def measured(figures: Figures | None) -> Measured:
 
 def _tokens(figures: Figures, quantity: Quantity) -> int | None:
     figure = figures.counters.get(quantity)
-    if figure is None or figure.delta is None or figure.unit != "tokens":
+    if figure is None or figure.delta is None or figure.unit != "token":
         return None
     return round(figure.delta)
 
@@ -74,11 +74,26 @@ def pass_figures(
         "actual_hit_rate": aggregation.total.hit_rate,
         "external_hit_rate": aggregation.total.external_hit_rate,
         "total_hit_rate": aggregation.total.total_hit_rate,
+        "hit_rate_bounds": hit_rate_bounds(aggregation.total, records),
         **aggregation.to_json(),
         "domains": _domains(sent, pass_name, aggregation, router, endpoints),
         "client": _client(records),
         "prompt_token_check": prompt_token_check(aggregation.total, records),
     }
+
+
+def hit_rate_bounds(total: Figures, records: Sequence[RequestRecord]) -> list[float] | None:
+    """Least and most that the hit rate can have been, where counters began anew within the pass; else None.
+
+    What they are known to have counted is of these tokens; of the rest of what was sent all or nothing can have hit.
+    """
+    queries, hits = total.at_least(Quantity.QUERIES), total.at_least(Quantity.HITS)
+    if total.hit_rate is not None or queries is None or hits is None or total.unit(Quantity.HITS) != "token":
+        return None
+    sent = sum(r.input_len if r.prompt_tokens is None else r.prompt_tokens for r in records if r.status == "ok")
+    if not 0 < queries <= sent or hits > queries:
+        return None
+    return [hits / sent, (hits + sent - queries) / sent]
 
 
 def _domains(

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.endpoint import Endpoint
+from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.salt import ProbeAnswer, SaltFinding, probe_salt
 from prefixcache.engines.server import ResetOutcome, reset_cache
 from prefixcache.errors import EnvironmentFailure, InputError

@@ -4,39 +4,58 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
-from prefixcache.engines.adapter import Adapter, Quantity
+from prefixcache.engines.adapter import Adapter
+from prefixcache.engines.aggregate import Aggregation, aggregate
 from prefixcache.engines.page import MetricsPage
+from prefixcache.engines.quantities import Quantity, Role
 from prefixcache.engines.snapshot import MetricsSource, Snapshot, take_snapshot
 
 GAUGES = (Quantity.KV_USAGE, Quantity.RUNNING, Quantity.WAITING)
 COUNTERS = (Quantity.QUERIES, Quantity.HITS, Quantity.PROMPT_TOKENS, Quantity.PREEMPTIONS, Quantity.EVICTED)
 SETTLE_S = 0.1
+MOST_SHARE = 0.01
+"""Of a pass's time that polling may take of this process; where pages are long, it polls less often."""
 SILENT_READS = 5
+LONGEST_PAUSE_S = 30.0
 
 
 @dataclass(slots=True)
 class UsageStats:
-    """KV cache usage (0-1) over the samples of a pass, and the endpoints whose counters fell between two of them."""
+    """KV cache usage (0-1) over the samples of a pass, and the endpoints whose counters fell between two of them.
+
+    ``risen``: endpoint → by how much each counter was seen to rise, resets apart: what was counted for certain.
+    ``spent_s``: seconds of this process that polling took in ``elapsed_s``.
+    """
 
     total: float = 0.0
     largest: float | None = None
     count: int = 0
     error: str | None = None
     fallen: set[str] = field(default_factory=set)
+    risen: dict[str, dict[Quantity, float]] = field(default_factory=dict)
+    polls: int = 0
+    spent_s: float = 0.0
+    elapsed_s: float = 0.0
     _last: dict[str, list[float | None]] = field(default_factory=dict)
 
     def see_counters(self, label: str, values: list[float | None]) -> None:
         """Compare with the sample before: from a low start, a reset shows only between the ends of an interval."""
         last = self._last.get(label, values)
-        if any(new is not None and old is not None and new < old for old, new in zip(last, values, strict=True)):
-            self.fallen.add(label)
+        risen = self.risen.setdefault(label, {})
+        for quantity, old, new in zip(COUNTERS, last, values, strict=True):
+            if new is None:
+                continue
+            fell = old is not None and new < old
+            if fell:
+                self.fallen.add(label)
+            risen[quantity] = risen.get(quantity, 0.0) + (new if fell or old is None else new - old)
         self._last[label] = values
 
     def add(self, value: float | None) -> None:
@@ -50,6 +69,9 @@ class UsageStats:
             "mean": self.total / self.count if self.count else None,
             "max": self.largest,
             "samples": self.count,
+            "polls": self.polls,
+            "polling_s": round(self.spent_s, 6),
+            "polling_share": round(self.spent_s / self.elapsed_s, 6) if self.elapsed_s else None,
         }
 
 
@@ -61,6 +83,7 @@ class Monitor:
         client, sources, adapter: what to read and how.
         interval: seconds between two polls.
         sink: takes the rows of ``metrics_samples.jsonl``.
+        roles: label of a page → what its endpoint does.
     """
 
     client: httpx.AsyncClient
@@ -68,18 +91,24 @@ class Monitor:
     adapter: Adapter
     interval: float
     sink: Callable[[dict[str, Any]], None]
+    roles: Mapping[str, Role] = field(default_factory=dict)
     _wanted: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self._wanted = self.adapter.metric_names() | {"process_start_time_seconds"}
 
-    async def snapshot(self, usage: UsageStats | None = None) -> Snapshot:
-        """All pages now; ``usage`` looks at their counters."""
-        found = await take_snapshot(self.client, self.sources, self._wanted)
+    async def snapshot(self, usage: UsageStats | None = None, *, fresh: bool = True) -> Snapshot:
+        """All pages now; ``usage`` looks at their counters. ``fresh``: as of :func:`take_snapshot`."""
+        found = await take_snapshot(self.client, self.sources, self._wanted, fresh=fresh)
         if usage is not None:
             for label, page in found.pages.items():
                 usage.see_counters(label, self._counters(page))
         return found
+
+    def between(self, before: Snapshot, after: Snapshot, usage: UsageStats | None = None) -> Aggregation:
+        """What was counted between two snapshots; ``usage`` knows what was seen in between."""
+        seen = usage or UsageStats()
+        return aggregate(self.adapter, before, after, seen.fallen, self.roles, seen.risen)
 
     @asynccontextmanager
     async def polling(
@@ -132,9 +161,11 @@ class Monitor:
         usage: UsageStats,
         see: Callable[[Snapshot, UsageStats], None] | None,
     ) -> None:
+        start = time.perf_counter()
         while True:
             at = time.perf_counter()
-            snapshot = await self.snapshot(usage)
+            snapshot = await self.snapshot(usage, fresh=False)
+            read = time.perf_counter()
             if see is not None:
                 see(snapshot, usage)
             for label, page in snapshot.pages.items():
@@ -150,7 +181,13 @@ class Monitor:
                             **{q.value: v for q, v in row.items()},
                         }
                     )
-            await asyncio.sleep(max(0.0, at + self.interval - time.perf_counter()))
+            now = time.perf_counter()
+            usage.polls += 1
+            usage.spent_s += snapshot.read_s + now - read
+            usage.elapsed_s = max(now - start, self.interval)
+            # The share may be above its limit at first: one poll at once, and few of them so far.
+            rest = usage.spent_s / MOST_SHARE - (now - start) if usage.polls > 1 else 0.0
+            await asyncio.sleep(max(0.0, at + self.interval - now, min(rest, LONGEST_PAUSE_S)))
 
     def _row(self, page: MetricsPage, engine: str | None) -> dict[Quantity, float | None]:
         return {q: self.adapter.value(q, page, engine) for q in (*GAUGES, *COUNTERS) if q in self.adapter.metrics}

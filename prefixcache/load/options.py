@@ -12,12 +12,17 @@ from prefixcache.engines.http import Connection, Timeouts
 from prefixcache.engines.kv_events import events_endpoint
 from prefixcache.errors import InputError
 from prefixcache.load.gate import GATINGS, Gating
+from prefixcache.load.metering import Metering
+from prefixcache.load.preflight_options import PreflightOptions
 from prefixcache.load.sending import Sending
 from prefixcache.load.series import Sample
 from prefixcache.load.shapes.grammar import parse_load
 from prefixcache.load.shapes.model import Closed, Shape, closed_loop
+from prefixcache.load.shapes.numbers import MOST_SLOTS
 
 API_KEY_VARIABLE = "PREFIXCACHE_API_KEY"
+MOST_REQUESTS = 1_000_000_000
+"""More than any dataset holds; and files keep whole numbers of 64 bits."""
 SendChoice = Literal["auto", "text", "ids"]
 Isolation = Literal["auto", "reset", "salt", "variant", "none"]
 
@@ -48,6 +53,8 @@ class RunOptions:
         kv_events: ``tcp://HOST:PORT`` where the server publishes its KV events, one for each endpoint.
         kv_events_replay: where it repeats them, likewise; may be left out.
         sending: how requests are sent, apart from when.
+        metering: how what the servers count is read.
+        checks: what is checked before the load.
         poll_interval: seconds between two reads of the gauges.
         quiesce_timeout: how long to wait, in seconds, for the server to fall idle.
         assumed_prefill_tps, assumed_decode_tps: rates in tokens per second for the estimate of a dry run.
@@ -79,6 +86,8 @@ class RunOptions:
     kv_events: tuple[str, ...] = ()
     kv_events_replay: tuple[str, ...] = ()
     sending: Sending = field(default_factory=Sending)
+    metering: Metering = field(default_factory=Metering)
+    checks: PreflightOptions = field(default_factory=PreflightOptions)
     api_key: str | None = field(default=None, repr=False)
     poll_interval: float = 1.0
     quiesce_timeout: float = 60.0
@@ -95,9 +104,11 @@ class RunOptions:
                 raise _wrong(name, f"{getattr(self, name)!r} is unknown", f"Choose one of {', '.join(known)}.")
         self._check_variant()
         self._check_events()
-        if self.concurrency is not None and self.concurrency < 1:
-            raise _wrong("concurrency", f"{self.concurrency} is below 1", "Give a number of requests in flight.")
         self._check_load()
+        for name, most in (("concurrency", MOST_SLOTS), ("max_in_flight", MOST_SLOTS), ("limit", MOST_REQUESTS)):
+            number = getattr(self, name)
+            if number is not None and not 1 <= number <= most:
+                raise _wrong(name, f"{number} is not 1 to {most:,}", "Give a number of requests.")
         if self.slo is not None:
             parse_slo(self.slo)
         if self.poll_interval <= 0:
@@ -112,16 +123,14 @@ class RunOptions:
                 f"{self.load} stands beside a concurrency of {self.concurrency}",
                 "Write closed:N alone." if closed else "Leave out --concurrency; --max-in-flight bounds an open loop.",
             )
-        if self.max_in_flight is not None and (closed or self.max_in_flight < 1):
+        if self.max_in_flight is not None and closed:
             raise _wrong(
                 "max_in_flight",
-                "a closed loop is bounded by its concurrency" if closed else f"{self.max_in_flight} is below 1",
-                "Leave it out, or give an open load such as poisson:200." if closed else "Give at least 1.",
+                "a closed loop is bounded by its concurrency",
+                "Leave it out, or give an open load such as poisson:200.",
             )
         if self.duration is not None and not 0 < self.duration < float("inf"):
             raise _wrong("duration", f"{self.duration:g} is not above 0", "Give seconds, e.g. 60.")
-        if self.limit is not None and self.limit < 1:
-            raise _wrong("limit", f"{self.limit} is below 1", "Give a number of requests.")
 
     def shape(self, concurrency: int) -> Shape:
         """The load's shape; where none was chosen, that of the chosen or the dataset's concurrency."""
@@ -133,12 +142,12 @@ class RunOptions:
                 events_endpoint(address, field=name)
             if len(addresses) not in (0, len(self.urls)):
                 raise _wrong(
-                    name,
+                    _flag(name),
                     f"{len(addresses)} addresses of KV events stand beside {len(self.urls)} endpoints",
                     "Give one for each --url, in the same order.",
                 )
         if self.kv_events_replay and not self.kv_events:
-            raise _wrong("kv_events_replay", "what is not recorded cannot be repeated", "Give --kv-events too.")
+            raise _wrong(_flag("kv_events_replay"), "what is not recorded cannot be repeated", "Give --kv-events too.")
 
     def _check_variant(self) -> None:
         if self.isolation == "variant" and self.variant_dataset is None:
@@ -153,6 +162,11 @@ class RunOptions:
                 f"a variant dataset stands beside isolation {self.isolation}",
                 "Leave out one of the two.",
             )
+
+
+def _flag(name: str) -> str:
+    """As a user writes it, and as what reads the addresses of KV events names it."""
+    return "--" + name.replace("_", "-")
 
 
 def _wrong(name: str, message: str, remedy: str) -> InputError:

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from prefixcache.content.tokenizer import EMBEDDED_FOLDER
+
 TOKENIZER = "tokenizer.json"
 
 
@@ -14,10 +16,11 @@ class OutputCounter:
 
     Args:
         folder: of the dataset, which keeps its tokenizer.
+        embedded: it is the product's own, which no dataset keeps.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / TOKENIZER
+    def __init__(self, folder: Path, embedded: bool = False) -> None:
+        self._path = (EMBEDDED_FOLDER if embedded else folder) / TOKENIZER
         self._tokenizer: Any = None
         self._lock = asyncio.Lock()
 

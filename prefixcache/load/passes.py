@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.endpoint import Endpoint, redact
+from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.errors import PLACES, EnvironmentFailure
 from prefixcache.load.carrier import Carrier, Sends
@@ -36,6 +36,7 @@ from prefixcache.load.sampler import Sampler, counted
 from prefixcache.load.sender import Sender
 from prefixcache.load.sender_troubles import warn_of_sending
 from prefixcache.load.series import Mark, Sample
+from prefixcache.load.stage_figures import stage_figures
 from prefixcache.load.store import RunStore
 from prefixcache.load.troubles import warn_of_pass
 from prefixcache.load.waiting import InFlight
@@ -134,6 +135,7 @@ class PassRunner:
         self.unsent: dict[int, Unsent] = {}
         self._failed = 0
         self._total = 0
+        self._load_s = 0.0  # when the load begins, behind the request that a cold pass sends alone
         self.residue = Residue(bench.dataset.requests if name == "cold" else ())
         self.links = pass_chain(bench.dataset, name, bench.gating)
 
@@ -158,7 +160,7 @@ class PassRunner:
         self.sampler.begin("measured", len(bench.dataset.requests), began)
 
         def see(now: Snapshot, usage: UsageStats, mark: Mark | None = None) -> None:
-            self.sampler.saw(counted(bench.monitor.adapter, before, now, usage.fallen), mark)
+            self.sampler.saw(counted(bench.monitor.adapter, now, bench.monitor.between(before, now, usage)), mark)
 
         polling = bench.monitor.polling(self.name, began, see)
         async with watched, self.sampler.ticking(), polling as usage:
@@ -174,7 +176,7 @@ class PassRunner:
         see(after, usage, "counted")
         for text in (*before.warnings, *after.warnings):
             bench.warn("metrics", text, self.name)
-        aggregation = aggregate(bench.monitor.adapter, before, after, usage.fallen)
+        aggregation = bench.monitor.between(before, after, usage)
         sent = [request for number, request in enumerate(bench.dataset.requests) if number not in self.unsent]
         figures = pass_figures(
             bench.dataset, self.name, aggregation, self.records, bench.router, bench.metrics_labels, sent
@@ -184,6 +186,7 @@ class PassRunner:
         warn_of_pass(bench, self.name, figures, self.records, self.residue)
         load = load_figures(bench.pace, self.records)
         load |= {"processes": bench.carrier.processes, "sender": health.to_json()}
+        load["stages"] = stage_figures(bench.pace, self.records, self._load_s)
         warn_of_load(bench, self.name, load, self.records)
         warn_of_sending(bench, self.name, self.records, health)
         chain = {"longest": self.links.longest, "permitted_mean_concurrency": self.links.mean_concurrency}
@@ -261,8 +264,10 @@ class PassRunner:
                 gates.first_token(0)
             gates.ended(0)
             self.sampler.mark("load")
+            self._load_s = time.perf_counter() - began
             self.unsent = await sender.send(requests, "measured", gates, start=1)
         else:
+            self._load_s = time.perf_counter() - began
             self.unsent = await sender.send(requests, "measured", gates)
 
     async def _first_by_counters(self, before: Snapshot) -> None:

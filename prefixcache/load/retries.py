@@ -9,6 +9,7 @@ from prefixcache.errors import InputError
 from prefixcache.load.outcome import Outcome
 
 MOST_WAIT_S = 60.0
+MOST_RETRIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Retries:
         first_wait: seconds before the first of them, doubled each time; a Retry-After of the server goes before it.
 
     Raises:
-        InputError: a value below zero.
+        InputError: a value below zero, or more attempts than anybody waits for.
     """
 
     most: int = 0
@@ -51,8 +52,9 @@ class Retries:
     )
 
     def __post_init__(self) -> None:
-        if self.most < 0:
-            raise InputError(f"{self.most} is below 0", field="retries", remedy="Give 0 or a number of attempts.")
+        if not 0 <= self.most <= MOST_RETRIES:
+            what = f"{self.most} is not 0 to {MOST_RETRIES:,}"
+            raise InputError(what, field="retries", remedy="Give 0 or a number of attempts.")
         if not 0 <= self.first_wait < float("inf"):
             raise InputError("is no time to wait", field="retry_wait", remedy="Give seconds from 0.")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.errors import InputError
 from prefixcache.load.dataset import Planned, RunDataset
@@ -58,6 +59,24 @@ class Router:
         if self.by_rank and dataset.cache_scope == "instance_local":
             self.warnings.append(
                 "the dataset plans one cache per instance, but one endpoint was given: its DP ranks take their place"
+            )
+
+    def pin_by(self, adapter: Adapter) -> None:
+        """Name ranks in the framework's own way, unless the user named a field.
+
+        Raises:
+            InputError: there is none, and the plan needs one.
+        """
+        if adapter.rank_header is not None:
+            self.rank_header = adapter.rank_header
+        elif self.by_rank and self.rank_field is None:
+            raise InputError(
+                f"the dataset plans {self.domains} cache domains behind one endpoint, and {adapter.traits.title} has "
+                "no known way to name a DP rank",
+                field="url",
+                remedy=f"Give {self.domains} endpoints (--url repeated), or name a field of the body with "
+                "--rank-field.",
+                stage="preflight",
             )
 
     def pinned(self, endpoint: Endpoint, rank: int) -> Target:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import httpx
 
 from prefixcache.engines.endpoint import Endpoint, parse_endpoint
 from prefixcache.engines.http import open_client
+from prefixcache.engines.quantities import Role
 from prefixcache.engines.snapshot import MetricsSource
 from prefixcache.errors import locating
 from prefixcache.load.carrier import Carrier, open_carrier
@@ -96,7 +97,9 @@ class _Run:
         check_free(self.run_dir)
         check_place(self.run_dir, self.dataset.directory, overwrite=options.overwrite)
         async with open_client(options.timeouts, options.connection) as http:
-            sources = metrics_sources(options, endpoints, api_key, secrets)
+            pages = metrics_sources(options, endpoints, api_key, secrets)
+            sources = await options.metering.sources(http, pages, endpoints, secrets)
+            roles = options.metering.roles_of(sources)
             router = Router(endpoints, self.dataset, options.sending.rank_field)
             with locating(stage="preflight", dataset_id=self.dataset.dataset_id, retry_count=0):
                 found = await self._preflight(http, endpoints, sources, router, api_key, secrets, send)
@@ -114,7 +117,7 @@ class _Run:
                 files.write("partial")
                 async with self._carrier() as carrier:
                     client = self._client(carrier, found, send, api_key, secrets)
-                    bench = self._bench(http, client, carrier, endpoints, sources, router, found, store)
+                    bench = self._bench(http, client, carrier, endpoints, sources, roles, router, found, store)
                     isolator = Isolator(bench, self.variant)
                     files.begin(bench, found, isolator)
                     await self._warm_engine(bench, files)
@@ -147,7 +150,7 @@ class _Run:
             extra_body=sending.extra_body,
             extra_headers=sending.headers,
             retries=sending.retries,
-            counter=OutputCounter(self.dataset.directory),
+            counter=OutputCounter(self.dataset.directory, self.dataset.embedded_tokenizer),
             keeps_text=True,
         )
 
@@ -185,10 +188,16 @@ class _Run:
             model=self.options.model,
             by_rank=router.by_rank,
             check_tokens=send != "ids",
+            isolated=self.options.isolation != "none",
+            engine=self.options.metering.engine,
+            options=self.options.checks,
             api_key=api_key,
             secrets=secrets,
         )
-        router.rank_header = found.adapter.rank_header
+        if self.progress is not None:
+            for note in found.notes:
+                self.progress(Progress("", "preflight", len(endpoints), len(endpoints), note=note))
+        router.pin_by(found.adapter)
         return found
 
     @asynccontextmanager
@@ -216,6 +225,7 @@ class _Run:
         carrier: Carrier,
         endpoints: Sequence[Endpoint],
         sources: Sequence[MetricsSource],
+        roles: Mapping[str, Role],
         router: Router,
         found: Preflight,
         store: RunStore,
@@ -231,7 +241,14 @@ class _Run:
             endpoints=endpoints,
             metrics_labels=labels if len(labels) == len(endpoints) else [e.base for e in endpoints],
             router=router,
-            monitor=Monitor(http, sources, found.adapter, options.poll_interval, store.samples.append),
+            monitor=Monitor(
+                http,
+                sources,
+                found.adapter,
+                options.poll_interval,
+                store.samples.append,
+                roles,
+            ),
             store=store,
             concurrency=pace.in_flight or dataset.concurrency,
             pace=pace,
@@ -247,6 +264,12 @@ class _Run:
                 "capacity_in_flight",
                 f"the hits were planned for caches of {dataset.planned_blocks:,} blocks and one request at a time; "
                 f"with {pace.in_flight or len(dataset.requests)} in flight others are evicted",
+            )
+        if changed := options.sending.sampling_changed:
+            bench.warn(
+                "sampling_changed",
+                f"the extra body changes {', '.join(changed)}: answers may be of other lengths than planned, and "
+                "others in the next run",
             )
         if client.send == "ids" and options.send == "auto":
             what = "no text (output.prompts: ids)" if dataset.without_texts else "no exact text"

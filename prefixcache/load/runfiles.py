@@ -12,7 +12,7 @@ from prefixcache.analysis.performance import summarise, summarise_by
 from prefixcache.engines.endpoint import parse_endpoint, redact
 from prefixcache.engines.server import ServerFacts
 from prefixcache.engines.snapshot import metrics_source
-from prefixcache.errors import PrefixCacheError
+from prefixcache.errors import PrefixCacheError, of_system
 from prefixcache.load.dataset import RunDataset
 from prefixcache.load.facts import plan_facts
 from prefixcache.load.isolation import Isolator
@@ -43,6 +43,7 @@ class RunFiles:
         self.results: list[PassResult] = []
         self.bench: Bench | None = None
         self.servers: tuple[ServerFacts, ...] = ()
+        self.preflight: dict[str, Any] | None = None
         self.plan: dict[str, Any] | None = None
         self.isolator: Isolator | None = None
         self.kv_events: dict[str, Any] | None = None
@@ -50,7 +51,7 @@ class RunFiles:
 
     def begin(self, bench: Bench, found: Preflight, isolator: Isolator) -> None:
         self.bench, self.isolator = bench, isolator
-        self.servers = found.servers
+        self.servers, self.preflight = found.servers, found.to_json()
         self.plan = plan_facts(self.dataset, bench.gating, bench.pace.in_flight, pace=bench.pace)
         self.write("partial")
 
@@ -85,6 +86,10 @@ class RunFiles:
         """A run that stopped half-way: what it has stays, and nothing looks whole."""
         self.store.close(complete=False)
         interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # a full disk, say: with its remedy, as the command line tells it
+            error = of_system(error)
         if isinstance(error, PrefixCacheError):
             error.located(stage="run_benchmark", dataset_id=self.dataset.dataset_id)
             what: dict[str, Any] = error.as_json()
@@ -110,6 +115,7 @@ class RunFiles:
                 "options": _shown(self.options, bench),
                 "isolation": self.isolator.to_json() if self.isolator else None,
                 "servers": [s.to_json() for s in self.servers],
+                "preflight": self.preflight,
                 "requests": bench.sent if bench else 0,
                 "failed_requests": bench.failed if bench else 0,
                 "passes": [_pass_summary(r) for r in self.results],
@@ -201,7 +207,7 @@ def _shown(options: RunOptions, bench: Bench | None) -> dict[str, Any]:
         "retries": options.sending.retries.most,
         "engine_warmup": options.sending.engine_warmup,
         "poll_interval_s": options.poll_interval,
-        "sampling": {"temperature": 0, "ignore_eos": True, "min_tokens": "max_tokens"},
+        "sampling": options.sending.sampling,
     }
 
 

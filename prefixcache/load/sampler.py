@@ -10,14 +10,15 @@ import asyncio
 import time
 from array import array
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from prefixcache.engines.adapter import Adapter, Quantity
-from prefixcache.engines.aggregate import aggregate
+from prefixcache.engines.adapter import Adapter
+from prefixcache.engines.aggregate import Aggregation
+from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.load.dataset import Planned
 from prefixcache.load.figures import measured
@@ -46,9 +47,8 @@ class Counted:
     waiting: float | None = None
 
 
-def counted(adapter: Adapter, before: Snapshot, now: Snapshot, fallen: Collection[str] = ()) -> Counted:
-    """Two snapshots as a sample tells them; of a part of the service no counters are told."""
-    found = aggregate(adapter, before, now, fallen)
+def counted(adapter: Adapter, now: Snapshot, found: Aggregation) -> Counted:
+    """A snapshot as a sample tells it, and what was counted until then; of a part of the service nothing is told."""
     total = measured(found.total) if found.status == "complete" else measured(None)
     ratio = found.total.hit_rate if found.status == "complete" else None
     gauges: dict[Quantity, list[float]] = {}

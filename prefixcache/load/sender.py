@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from prefixcache.errors import EnvironmentFailure
 from prefixcache.load.carrier import Sends
 from prefixcache.load.client import stopped_outcome
 from prefixcache.load.dataset import Planned, RunDataset
@@ -178,7 +179,7 @@ class _Sending:
                 outcome = await sender.client.complete(
                     prompt, target, lambda: self._first_token(number), at if at > time.perf_counter() else None
                 )
-            except asyncio.CancelledError as error:
+            except (asyncio.CancelledError, EnvironmentFailure) as error:
                 stopped = stopped_outcome(error)
                 if stopped is not None:
                     sender.on_record(record_of(planned, way, stopped))

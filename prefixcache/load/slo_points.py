@@ -18,7 +18,7 @@ import polars as pl
 
 from prefixcache.analysis.rundir import RunDirectory, load_run
 from prefixcache.analysis.slo import Slo, goodput
-from prefixcache.analysis.slo_search import Bounds, number, search
+from prefixcache.analysis.slo_search import Bounds, Loads, number, search
 from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.engines.snapshot import metrics_source
 from prefixcache.errors import InputError
@@ -27,6 +27,7 @@ from prefixcache.help.messages import say
 from prefixcache.help.words import LANGUAGES
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
 from prefixcache.load.run import run_benchmark
+from prefixcache.load.shapes.numbers import LARGEST, MOST_SLOTS
 
 SCHEMA_VERSION = 1
 SEARCH_JSON = "search.json"
@@ -68,12 +69,17 @@ class SloPoints:
     def __post_init__(self) -> None:
         if self.over not in ("concurrency", "rate"):
             raise InputError(f"{self.over!r} is unknown", field="--over", remedy="Choose concurrency or rate.")
+        if self.pass_name is not None and not self.pass_name.strip():
+            raise InputError("no pass is named", field="--pass", remedy="Write cold, hot or replay, or leave it out.")
         if self.over == "concurrency" and self.max_in_flight is not None:
             raise InputError(
                 "a closed loop is bounded by its concurrency",
                 field="--max-in-flight",
                 remedy="Leave it out, or search --over rate.",
             )
+        if self.max_in_flight is not None and not 1 <= self.max_in_flight <= MOST_SLOTS:
+            what = f"{self.max_in_flight} is not 1 to {MOST_SLOTS:,}"
+            raise InputError(what, field="--max-in-flight", remedy="Give a number of requests.")
         if self.options.concurrency is not None or self.options.load is not None:
             raise InputError(
                 "a search sets the load itself", field="--load", remedy="Leave out the load and the concurrency."
@@ -118,9 +124,7 @@ class SloPoints:
     def _options(self, value: Decimal) -> RunOptions:
         if self.over == "concurrency":
             if value != value.to_integral_value():
-                raise InputError(
-                    f"{value} requests cannot be in flight", field="--resolution", remedy="Give a whole number."
-                )
+                raise _half_a_request(value, "--resolution")
             return replace(self.options, concurrency=int(value))
         return replace(self.options, load=f"poisson:{value.normalize():f}", max_in_flight=self.max_in_flight)
 
@@ -138,7 +142,7 @@ class SloPoints:
         return hashlib.sha256(orjson.dumps(facts, default=str, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def _judge(self, run: RunDirectory) -> dict[str, Any]:
-        name = self.pass_name or run.target_pass
+        name = run.target_pass if self.pass_name is None else self.pass_name
         if name not in run.passes:
             raise InputError(
                 f"the dataset has no pass {name!r}", field="--pass", remedy=f"Choose one of {', '.join(run.passes)}."
@@ -181,19 +185,47 @@ def _finished(place: Path, mark: Path, key: str) -> bool:
     return found.get("key") == key and bool(run.get("finished_at")) and not run.get("error")
 
 
-def search_slo(points: SloPoints, bounds: Bounds, measure: Any = None) -> dict[str, Any]:
-    """Search and write ``search.json``.
+def check_loads(over: Over, bounds: Bounds | Loads) -> None:
+    """Could runs have these loads?
+
+    Raises:
+        InputError: one is above what a run can have, or half a request.
+    """
+    given = isinstance(bounds, Loads)
+    most = LARGEST if over == "rate" else MOST_SLOTS
+    if bounds.high > most:
+        raise InputError(
+            f"{number(bounds.high)} is above {most:,.0f}, the highest {over}",
+            field="--points" if given else "--high",
+            remedy="Give a lower one.",
+        )
+    if isinstance(bounds, Loads) and over == "concurrency":
+        for value in bounds.values:
+            if value != value.to_integral_value():
+                raise _half_a_request(value, "--points")
+
+
+def _half_a_request(value: Decimal, field_name: str) -> InputError:
+    return InputError(f"{value} requests cannot be in flight", field=field_name, remedy="Give a whole number.")
+
+
+def search_slo(points: SloPoints, bounds: Bounds | Loads, measure: Any = None) -> dict[str, Any]:
+    """Search, or measure the given loads, and write ``search.json``.
 
     Args:
         points: runs and judges a point.
-        bounds: where is searched.
+        bounds: where is searched; or the loads that are measured.
         measure: what to call for a point instead of ``points.measure`` (a task that calls it).
 
     Returns:
         What is written: the objective, the answer (``prefixcache.analysis.slo_search.search``), every point's figures,
         warnings.
+
+    Raises:
+        InputError: loads that no run can have.
     """
     run = measure or points.measure
+    check_loads(points.over, bounds)
 
     def attainment(value: Decimal) -> float | None:
         share = run(value)["attainment"]
@@ -211,8 +243,9 @@ def search_slo(points: SloPoints, bounds: Bounds, measure: Any = None) -> dict[s
         "slo_text": str(points.slo),
         "attainment": bounds.attainment,
         **{name: number(getattr(bounds, name)) for name in ("low", "high")},
-        "resolution": number(bounds.step),
-        "confirm": bounds.confirm,
+        "resolution": None if isinstance(bounds, Loads) else number(bounds.step),
+        "confirm": None if isinstance(bounds, Loads) else bounds.confirm,
+        "loads": [number(value) for value in bounds.values] if isinstance(bounds, Loads) else None,
         **found,
         "points": shown,
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 DONE = b"[DONE]"
+MOST_EVENT_BYTES = 1 << 26
+"""No answer has an event that long; a stream without line ends would fill the memory."""
 
 
 class SSEParser:
@@ -14,7 +16,8 @@ class SSEParser:
     """
 
     def __init__(self) -> None:
-        self._tail = b""
+        self._tail: list[bytes] = []  # of the line that has not ended; joined once, however many reads bring it
+        self._held = 0
         self.error: bytes | None = None
         self._data: list[bytes] = []
         self._name = b""
@@ -22,16 +25,22 @@ class SSEParser:
         self._at_start = True
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Data of the events completed by this chunk, in order."""
+        """Data of the events completed by this chunk, in order.
+
+        Raises:
+            ValueError: an event is longer than ``MOST_EVENT_BYTES``.
+        """
         if not chunk:
             return []
         if self._skip_lf and chunk[:1] == b"\n":  # a CRLF split between two chunks
             chunk = chunk[1:]
         self._skip_lf = False
-        text = self._tail + chunk
+        text = chunk
         if self._at_start:
+            text = b"".join((*self._tail, chunk))
+            self._tail = []
             if b"\xef\xbb\xbf".startswith(text[:3]) and len(text) < 3:
-                self._tail = text
+                self._tail = [text]
                 return []
             text = text.removeprefix(b"\xef\xbb\xbf")
             self._at_start = False
@@ -39,15 +48,23 @@ class SSEParser:
             self._skip_lf = True
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        *lines, self._tail = text.split(b"\n")
-        return [event for line in lines if (event := self._line(line)) is not None]
+        first, *lines = text.split(b"\n")
+        self._tail.append(first)
+        self._held += len(text)
+        if lines:
+            lines.insert(0, b"".join(self._tail))
+            self._tail = [lines.pop()]
+        events = [event for line in lines if (event := self._line(line)) is not None]
+        if self._held > MOST_EVENT_BYTES:
+            raise ValueError(f"an event of the stream is longer than {MOST_EVENT_BYTES >> 20} MiB")
+        return events
 
     def close(self) -> list[bytes]:
         """Data of a last event that the server did not end with an empty line.
 
         The standard drops it; servers that forget the line are common, and its data is complete JSON or it is not.
         """
-        tail, self._tail, self._skip_lf = self._tail, b"", False
+        tail, self._tail, self._skip_lf = b"".join(self._tail), [], False
         if tail:
             self._line(tail)
         event = self._line(b"")
@@ -55,6 +72,7 @@ class SSEParser:
 
     def _line(self, line: bytes) -> bytes | None:
         if not line:
+            self._held = 0
             called, self._name = self._name, b""
             if not self._data:
                 return None

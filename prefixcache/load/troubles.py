@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from prefixcache.engines.adapter import Quantity
+from prefixcache.engines.quantities import Quantity
 from prefixcache.load.records import RequestRecord
 from prefixcache.load.residue import Residue
 
@@ -69,7 +69,7 @@ def _requests(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None
             stage="run_benchmark",
             request_id=first.request_id,
             group=first.prefix_group_id,
-            retry_count=0,  # a request is never sent a second time: it would meet its own blocks
+            retry_count=max(0, first.attempts - 1),
             field="url",
             remedy=f"See `error` in request_results.jsonl and the server's log, then {AGAIN}.",
         )
@@ -105,20 +105,25 @@ def _usage(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None:
             f"the first is {above[0].request_id}: {above[0].cached_tokens:,} of {_prompt_tokens(above[0]):,}",
             name,
         )
-    told = [(r.completion_tokens, r.output_len) for r in answered if r.completion_tokens is not None]
-    other = [(got, asked) for got, asked in told if asked is not None and got != asked]
+    # A text that was encoded again may have other tokens than were generated.
+    stated = [(r.completion_tokens, r.output_len) for r in answered if r.output_by == "usage"]
+    other = [(got, asked) for got, asked in stated if None not in (got, asked) and got != asked]
     if other:
         got, asked = (sum(tokens) for tokens in zip(*other, strict=True))
         bench.warn(
             "output_tokens",
             f"{len(other):,} of {n:,} answers have another number of tokens than was asked for ({got:,} instead of "
-            f"{asked:,}) although ignore_eos and min_tokens were sent: latencies and throughput are those of other "
-            "answers than planned",
+            f"{asked:,}){_although(bench)}: latencies and throughput are those of other answers than planned",
             name,
             stage="run_benchmark",
             field="output_length",
             remedy="Look whether the server knows ignore_eos and min_tokens, and what limits its answers.",
         )
+
+
+def _although(bench: Bench) -> str:
+    """What should have kept the lengths, where it was sent."""
+    return "" if bench.options.sending.sampling_changed else " although ignore_eos and min_tokens were sent"
 
 
 def _prompt_tokens(record: RequestRecord) -> int:
@@ -127,6 +132,8 @@ def _prompt_tokens(record: RequestRecord) -> int:
 
 def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
     """Endpoints whose counters do not tell the whole interval."""
+    bounds = figures["hit_rate_bounds"]
+    between = "" if bounds is None else f"; the hit rate lies between {bounds[0]:.2%} and {bounds[1]:.2%}"
     for endpoint in figures["endpoints"]:
         where, status = endpoint["endpoint"], endpoint["status"]
         if status == "missing":
@@ -141,7 +148,7 @@ def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
         elif status == "reset_detected" and endpoint["restarted"]:
             bench.warn(
                 "server_restarted",
-                f"{where} was restarted within the interval, so its counters and its cache began anew",
+                f"{where} was restarted within the interval, so its counters and its cache began anew{between}",
                 name,
                 stage="scrape_metrics",
                 field="url",
@@ -150,7 +157,8 @@ def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
         elif status == "reset_detected":
             bench.warn(
                 "counters_reset",
-                f"the counters of {where} fell within the interval, so how much was asked for and hit is not known",
+                f"the counters of {where} fell within the interval, so how much was asked for and hit is not "
+                f"known{between}",
                 name,
                 stage="scrape_metrics",
                 field="metrics_url",
@@ -158,7 +166,7 @@ def _counters(bench: Bench, name: str, figures: dict[str, Any]) -> None:
             )
     absent = [quantity for quantity in (Quantity.QUERIES, Quantity.HITS) if _absent(figures, quantity)]
     if figures["status"] == "complete" and absent:
-        names = ", ".join(bench.monitor.adapter.metrics[quantity].names[0] for quantity in absent)
+        names = ", ".join(bench.monitor.adapter.name_of(quantity) for quantity in absent)
         bench.warn(
             "counters_absent",
             f"no metrics page gives a figure for {names}, so how much was hit is not known",

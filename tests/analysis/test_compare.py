@@ -136,6 +136,7 @@ def test_requests_without_a_partner_are_counted_and_left_out(tmp_path: Path) -> 
     counts = {warning["code"]: warning["count"] for warning in found["warnings"]}
     assert counts == {
         "unpaired": 3, "not_answered": 1, "retried": 1, "other_input_len": 1, "other_output_len": 1, "few_pairs": 3,
+        "run_failed": 1,
     }  # fmt: skip
 
 
@@ -160,6 +161,21 @@ def test_what_was_never_answered_has_no_figures(tmp_path: Path) -> None:
     assert found["speedups"]["ttft_s"]["mean"] is None
     assert "no_pairs" in {warning["code"] for warning in found["warnings"]}
     assert "–" in Page(render_comparison(report, "en")).text
+
+
+def test_runs_that_are_not_complete_are_named_with_their_status(tmp_path: Path) -> None:
+    runs = []
+    for name, status in (("whole", "complete"), ("broken", "failed"), ("half", "partial")):
+        run = make_run(tmp_path / name, MANY)
+        write_json(run / "runtime" / "run.json", read_json(run / "runtime" / "run.json") | {"status": status})
+        runs.append(run)
+    failed, partial = compare_runs(runs, draws=DRAWS)["comparisons"]
+    for found, name, status in ((failed, "broken", "failed"), (partial, "half", "partial")):
+        (warning,) = found["warnings"]
+        assert (warning["code"], warning["count"]) == (f"run_{status}", 1)
+        for text in (warning["text_en"], warning["text_zh"]):
+            assert name in text and status in text
+        assert re.search(r"[\u4e00-\u9fff]", warning["text_zh"])
 
 
 def test_the_json_is_what_its_schema_says(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from prefixcache.analysis.rundir import load_run
 from prefixcache.analysis.tables import RESULT_COLUMNS, read_table
 from prefixcache.errors import InputError
+from prefixcache.files import read_json, write_json
 from tests.report.handmade import FOUR, Ask, make_run
 
 
@@ -68,3 +69,35 @@ def test_each_pass_has_its_own_expected_hits_and_answers(tmp_path: Path) -> None
 )
 def test_the_target_belongs_to_one_pass(tmp_path: Path, mode: str, semantics: str, name: str) -> None:
     assert load_run(make_run(tmp_path, FOUR, mode=mode, semantics=semantics)).target_pass == name
+
+
+def test_a_run_that_lost_answers_is_not_complete(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    told = read_json(tmp_path / "runtime" / "run.json")
+    write_json(
+        tmp_path / "runtime" / "run.json", {**told, "status": "complete", "passes": [{"name": "cold", "requests": 4}]}
+    )
+    assert (load_run(tmp_path).status, load_run(tmp_path).lost_answers) == ("complete", 0)
+    path = tmp_path / "runtime" / "request_results.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:1]))
+    run = load_run(tmp_path)
+    assert (run.status, run.lost_answers, run.broke_off) == ("partial", 3, True)
+    path.write_bytes(b"")
+    assert load_run(tmp_path).lost_answers == 4
+
+
+def test_a_complete_run_whose_counters_are_gone_is_not_complete(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    assert load_run(tmp_path).status == "complete"
+    (tmp_path / "runtime" / "prefix_cache_metrics.json").unlink()
+    assert load_run(tmp_path).status == "partial"
+
+
+@pytest.mark.parametrize("name", ["run.json", "performance_metrics.json", "prefix_cache_metrics.json"])
+@pytest.mark.parametrize("passes", [5, ["cold"]])
+def test_passes_that_are_none_name_their_file(tmp_path: Path, name: str, passes: object) -> None:
+    make_run(tmp_path)
+    path = tmp_path / "runtime" / name
+    write_json(path, {**read_json(path), "passes": passes})
+    with pytest.raises(InputError, match=f"runtime/{name}"):
+        load_run(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefixcache.analysis.slo_search import Bounds, search
+from prefixcache.analysis.slo_search import Bounds, Loads, parse_loads, search
 from prefixcache.errors import InputError
 
 
@@ -112,3 +112,29 @@ def test_impossible_ranges_are_one_clear_error(values: dict[str, float], field: 
     with pytest.raises(InputError) as caught:
         bounds(**values)  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+@given(shares=st.lists(st.sampled_from([None, 0.2, 0.99, 1.0]), min_size=1, max_size=12))
+def test_given_loads_are_all_measured_and_the_answer_is_read_off_them(shares: list[float | None]) -> None:
+    values = tuple(Decimal(2) ** n for n in range(len(shares)))
+    of = dict(zip(values, shares, strict=True))
+    found = search(Loads(values), lambda load: of[load])
+    assert [(p["value"], p["attainment"]) for p in found["points"]] == list(of.items())
+    met = [value for value in values if (of[value] or 0) >= 0.99]
+    first_miss = next((value for value in values if value not in met), None)
+    below = [value for value in met if first_miss is None or value < first_miss]
+    assert found["best"] == (max(below) if below else None)
+    assert found["highest_met"] == (max(met) if met else None)
+    assert found["monotone"] == (len(below) == len(met))
+    assert found["limit"] == ("below_low" if not below else "above_high" if first_miss is None else "found")
+
+
+def test_loads_as_they_are_written() -> None:
+    assert parse_loads("8,1, 2.5,.5") == tuple(map(Decimal, ("0.5", "1", "2.5", "8")))
+    for wrong in ("", "1,", "1;2", "-1", "1e3", "inf", "１"):
+        with pytest.raises(InputError) as caught:
+            parse_loads(wrong)
+        assert caught.value.field == "--points"
+    for values in ((), ("2", "1"), ("1", "1.0"), ("0",), ("NaN",)):
+        with pytest.raises(InputError):
+            Loads(tuple(map(Decimal, values)))

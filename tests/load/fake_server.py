@@ -183,6 +183,8 @@ class FakeServer:
                 f"sglang:prompt_tokens_total {self.queries}\n{born}sglang:page_size {self.block_size}\n"
                 f"sglang:max_total_num_tokens {self.kv_tokens}\nsglang:token_usage 0.25\n"
                 "sglang:num_running_reqs 0\nsglang:num_queue_reqs 0\n"
+                # Only versions that count cached tokens have it: without it an absent count would not mean 0.
+                "sglang:kv_evictable_tokens 0\n"
             )
         hits = f'vllm:prefix_cache_hits_total{{engine="0"}} {self.hits}\n' if self.metrics != "no_hits" else ""
         started = f"process_start_time_seconds {self.started}\n" if self.started is not None else ""

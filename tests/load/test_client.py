@@ -16,6 +16,7 @@ from prefixcache.load.prompts import Prompt
 from prefixcache.load.routes import Target
 from prefixcache.load.wire.client import WireClient
 from tests.load.fake_server import FakeServer
+from tests.load.scripted import GOOD, scripted
 
 PROMPT = Prompt("11 12 13 14 15 16 17 18 19", [11, 12, 13, 14, 15, 16, 17, 18, 19], 4)
 QUICK = Timeouts(connect=1, idle=0.3, total=1)
@@ -105,3 +106,26 @@ def test_nobody_listening_is_a_connect_error() -> None:
         free.bind(("127.0.0.1", 0))
         outcome = complete(f"http://127.0.0.1:{free.getsockname()[1]}")
     assert (outcome.status, outcome.http_status, outcome.first_byte) == ("connect_error", None, None)
+
+
+def test_a_servers_words_cannot_act_on_a_terminal() -> None:
+    body = b'{"error":{"message":"\\u001b[31mred\\u0007\\nnext \\u6f22"}}'
+    answer = b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    with scripted([[answer]]) as server:
+        assert complete(server.url).error == " [31mred  next 漢"
+
+
+def test_a_header_of_the_user_replaces_the_clients_own_however_it_is_written() -> None:
+    async def go(url: str) -> None:
+        async with WireClient(QUICK) as wire:
+            own = {"authorization": "Basic x", "CONTENT-TYPE": "application/json; charset=utf-8"}
+            client = CompletionClient(wire, "m", "text", "sk-secret", extra_headers=own)
+            await client.complete(PROMPT, Target(Endpoint(url)))
+
+    with scripted([[GOOD]]) as server:
+        asyncio.run(go(server.url))
+        lines = server.seen[0].partition(b"\r\n\r\n")[0].decode().lower().split("\r\n")
+    assert [line for line in lines if line.startswith(("authorization", "content-type"))] == [
+        "content-type: application/json; charset=utf-8",
+        "authorization: basic x",
+    ]

@@ -2,15 +2,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import Figure, Figures
+from prefixcache.engines.frameworks.vllm import VLLM
+from prefixcache.engines.quantities import Quantity
 from prefixcache.load.figures import measured, prompt_token_check
 from prefixcache.load.records import RequestRecord
 from prefixcache.load.residue import Residue
 
 
-def figures(unit: str = "tokens", **deltas: float) -> Figures:
-    return Figures({Quantity(name): Figure(0, value, value, unit) for name, value in deltas.items()})
+def figures(unit: str = "token", **deltas: float) -> Figures:
+    return Figures(VLLM, {Quantity(name): Figure(0, value, value, unit) for name, value in deltas.items()})
 
 
 def record(number: int = 0, **more: Any) -> RequestRecord:
@@ -73,7 +74,7 @@ def test_each_difference_has_its_own_explanation() -> None:
 
 
 def test_blocks_are_not_taken_for_tokens() -> None:
-    found = figures("blocks", queries=10, hits=5)
+    found = figures("block", queries=10, hits=5)
     assert (measured(found).query_tokens, measured(found).rate, found.hit_rate) == (None, None, 0.5)
 
 

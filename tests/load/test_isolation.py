@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from prefixcache.engines import detect
-from prefixcache.engines.vllm import VLLM
 from prefixcache.errors import InputError
 from prefixcache.load.options import RunOptions
 from prefixcache.load.run import run_benchmark
@@ -30,11 +27,10 @@ def engine() -> Iterator[EngineProcess]:
         yield process
 
 
-@pytest.fixture
-def without_reset(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same server, asked for a reset at a route that it really does not have."""
-    crippled = replace(VLLM, reset=replace(VLLM.reset, path="/no_such_route"))
-    monkeypatch.setattr(detect, "ADAPTERS", (crippled,))
+@pytest.fixture(scope="module")
+def without_reset() -> Iterator[EngineProcess]:
+    with EngineProcess(EngineOptions("embedded", reset="absent")) as process:
+        yield process
 
 
 def options(url: str, **more: Any) -> RunOptions:
@@ -72,26 +68,25 @@ def test_a_fresh_salt_for_each_pass(engine: EngineProcess, tmp_path: Path, concu
 
 
 @pytest.mark.engine
-def test_auto_takes_the_salt_where_the_reset_is_missing(
-    engine: EngineProcess, tmp_path: Path, without_reset: None
-) -> None:
+def test_auto_takes_the_salt_where_the_reset_is_missing(without_reset: EngineProcess, tmp_path: Path) -> None:
+    engine = without_reset
     dataset = make_dataset(tmp_path / "set", WISHES, mode="compare")
     summary = run_benchmark(dataset, tmp_path / "run", options(engine.url))
     assert summary.status == "complete" and hits_as_designed(dataset, summary)
     assert {w["code"] for w in summary.warnings} == {"isolated_by_salt"}
     assert [p["isolation"]["method"] for p in summary.passes] == ["salt", "salt"]
-    with pytest.raises(InputError, match="has no route /no_such_route") as caught:
+    with pytest.raises(InputError, match="has no route /reset_prefix_cache") as caught:
         run_benchmark(dataset, tmp_path / "reset", options(engine.url, isolation="reset"))
     assert (caught.value.field, caught.value.stage) == ("isolation", "run_benchmark")
     assert caught.value.remedy is not None and "--isolation variant" in caught.value.remedy
 
 
 @pytest.mark.engine
-def test_a_variant_needs_nothing_of_the_server(engine: EngineProcess, tmp_path: Path, without_reset: None) -> None:
+def test_a_variant_needs_nothing_of_the_server(without_reset: EngineProcess, tmp_path: Path) -> None:
     """The salts of handmade content stand in for other content seeds: the same plan, no common token at any place."""
     dataset = make_dataset(tmp_path / "set", WISHES, mode="compare", salt=900)
     other = make_dataset(tmp_path / "other", WISHES, mode="compare", salt=2300)
-    summary = run_benchmark(dataset, tmp_path / "run", options(engine.url, variant_dataset=other))
+    summary = run_benchmark(dataset, tmp_path / "run", options(without_reset.url, variant_dataset=other))
     assert summary.status == "complete" and hits_as_designed(dataset, summary)
     assert [p["isolation"]["method"] for p in summary.passes] == ["variant", "variant"]
     assert summary.passes[0]["isolation"]["verified"] is True
@@ -200,7 +195,7 @@ def test_nothing_done_is_trusted_once_and_measured(engine: EngineProcess, tmp_pa
 @pytest.mark.engine
 def test_a_generated_variant_is_one(engine: EngineProcess, tmp_path: Path) -> None:
     """Another dataset_id is another content of the same plan; a common head is shared and planned for."""
-    common = {
+    common: dict[str, Any] = {
         "request_count": 24,
         "execution": {"mode": "compare"},
         "prefix": {"group_count": 2},

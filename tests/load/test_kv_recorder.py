@@ -216,8 +216,8 @@ def test_sources_in_the_order_of_the_domains() -> None:
     ("changes", "field"),
     [
         ({"kv_events": ("tcp://*:5",)}, "--kv-events"),
-        ({"kv_events": ("tcp://a:5", "tcp://b:5")}, "kv_events"),
-        ({"kv_events_replay": ("tcp://a:5",)}, "kv_events_replay"),
+        ({"kv_events": ("tcp://a:5", "tcp://b:5")}, "--kv-events"),
+        ({"kv_events_replay": ("tcp://a:5",)}, "--kv-events-replay"),
     ],
 )
 def test_addresses_that_do_not_fit_are_refused(changes: dict[str, Any], field: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
+from prefixcache.engines.frameworks.vllm import VLLM
 from prefixcache.engines.snapshot import metrics_source
-from prefixcache.engines.vllm import VLLM
 from prefixcache.load.monitor import Monitor
 
 

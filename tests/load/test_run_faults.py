@@ -282,13 +282,30 @@ def test_a_server_that_dies_half_way_leaves_a_failed_run_with_unknown_counters(d
     assert cache["actual_hit_rate"] is None
 
 
+def test_a_file_that_cannot_be_written_is_told_with_its_remedy(dataset: Path, tmp_path: Path) -> None:
+    """As a full disk: what the system says of a file of figures, and what to do, stand in run.json."""
+
+    def behave(number: int, prompt: Any) -> str:
+        (tmp_path / "run" / "runtime" / "performance_metrics.json").mkdir(exist_ok=True)
+        return "ok"
+
+    with FakeServer(behave=behave) as server, pytest.raises(OSError):
+        run_benchmark(dataset, tmp_path / "run", options(server))
+    run = read(tmp_path / "run", "run.json")
+    assert run["status"] == "failed" and run["finished_at"]
+    assert "performance_metrics.json" in run["error"]["message"] and "Error" not in run["error"]["message"]
+    assert (run["error"]["stage"], run["error"]["dataset_id"]) == ("run_benchmark", run["dataset_id"])
+    assert "free space" in run["error"]["remedy"]
+
+
 @pytest.mark.parametrize("hits", [0, 16])
 def test_a_second_framework_is_run_by_its_adapter(dataset: Path, tmp_path: Path, hits: int) -> None:
     counted = lambda n: hits if n else 0  # noqa: E731
     with FakeServer(metrics="sglang", counted_hits=counted, reset="absent", tokenize="absent") as server:
         summary = run_benchmark(dataset, tmp_path / "run", options(server, concurrency=2))
         assert len(server.requests("/flush_cache")) == 1
-    assert (summary.status, warned_of(summary.warnings)) == ("complete", [])
+    # No hit at all: the count is 0 because this version would show it from the first one on, and that is told.
+    assert (summary.status, warned_of(summary.warnings)) == ("complete", [] if hits else ["counters"])
     [found] = summary.passes
     assert (found["measured_query_tokens"], found["measured_hit_tokens"]) == (6 * 24 + 192, 5 * hits)
 

@@ -14,6 +14,7 @@ from prefixcache.load.run import run_benchmark
 from prefixcache.load.sending import Sending
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
+from prefixcache.report.build import build_prefix_cache_report
 from tests.support.datasets import made
 from tests.support.reading import said_by
 
@@ -86,6 +87,8 @@ def test_a_retried_request_is_marked_and_warned_of(dataset: Path, tmp_path: Path
     again = [row["retried"] for row in rows if row["attempts"] > 1]
     assert sorted(again) == [["http_503"], ["http_503"], ["keepalive_closed"]]
     assert "retried" in {warning["code"] for warning in summary.warnings}
+    shown = [warning["code"] for warning in build_prefix_cache_report(tmp_path / "run")["warnings"]]
+    assert shown.count("requests_retried") == 1 and "retried" not in shown  # said once
 
 
 def test_every_failure_is_counted_by_kind_and_kept_out_of_latencies(dataset: Path, tmp_path: Path) -> None:
@@ -107,6 +110,45 @@ def test_every_failure_is_counted_by_kind_and_kept_out_of_latencies(dataset: Pat
     assert kinds == ["error_in_stream", "http_429", "incomplete"]
     cold = figures(tmp_path / "run", "performance_metrics.json")[0]
     assert (cold["ok"], cold["failed"], cold["ttft_s"]["count"]) == (57, 3, 57)
+
+
+def test_output_tokens_that_no_usage_tells_are_counted_again(dataset: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    texts = [" also", " the"]  # a token each, whatever stands before
+    plan.write_text(json.dumps([{"stream": {"texts": texts}}, {"requests": "10-", "stream": {"usage": "absent"}}]))
+    with EngineProcess(EngineOptions("embedded", faults=str(plan))) as engine:
+        summary = run_benchmark(dataset, tmp_path / "run", RunOptions(urls=(engine.url,), concurrency=1))
+    assert summary.status == "complete"
+    told = [(row["output_by"], row["completion_tokens"]) for row in requests_of(tmp_path / "run")]
+    assert told[:9] == [("usage", 4)] * 9
+    assert told[9:] == [("tokenizer", 4)] * 111
+    assert not {"usage_absent", "output_tokens"} & {warning["code"] for warning in summary.warnings}
+    for each in figures(tmp_path / "run", "performance_metrics.json"):
+        assert each["output_tokens"] == 240
+        assert each["tpot_s"]["count"] == 60
+
+
+def test_an_extra_body_that_changes_the_answers_is_told(dataset: Path, tmp_path: Path) -> None:
+    """What was sent is what is recorded, and nobody is told that ``ignore_eos`` was sent where it was not."""
+    extra = {"max_tokens": 2, "min_tokens": None, "temperature": 0, "top_k": 5}
+    with EngineProcess(EngineOptions("embedded")) as engine:
+        options = RunOptions(urls=(engine.url,), concurrency=4, limit=20, sending=Sending(extra_body=extra))
+        summary = run_benchmark(dataset, tmp_path / "run", options)
+    sampling = {"temperature": 0, "ignore_eos": True, "min_tokens": None, "max_tokens": 2}
+    assert json.loads((tmp_path / "run/runtime/run.json").read_text())["options"]["sampling"] == sampling
+    said = {warning["code"]: warning["message"] for warning in summary.warnings}
+    assert said["sampling_changed"].startswith("the extra body changes min_tokens, max_tokens: ")
+    assert "20 of 20 answers have another number of tokens" in said["output_tokens"]
+    assert "although" not in said["output_tokens"]
+    assert {row["completion_tokens"] for row in requests_of(tmp_path / "run")} == {2}
+    texts = [w["text_zh"] for w in build_prefix_cache_report(tmp_path / "run")["warnings"]]
+    assert any("改写了 min_tokens, max_tokens" in text for text in texts)
+
+
+def test_a_limited_run_is_no_contradiction_to_its_manifest(dataset: Path, tmp_path: Path) -> None:
+    with EngineProcess(EngineOptions("embedded")) as engine:
+        run_benchmark(dataset, tmp_path / "run", RunOptions(urls=(engine.url,), concurrency=4, limit=20))
+    assert build_prefix_cache_report(tmp_path / "run")["warnings"] == []
 
 
 def test_sglangs_own_route_measures_the_design(dataset: Path, tmp_path: Path) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import time
+from typing import Any
 
 import pytest
 
 from prefixcache.errors import InputError
+from prefixcache.load.client import CompletionClient
 from prefixcache.load.engine_warmup import unrelated
 from prefixcache.load.health import Health, Watcher
 from prefixcache.load.prompts import Prompt
-from prefixcache.load.sending import Sending, parse_extra_body, parse_headers
+from prefixcache.load.retries import Retries
+from prefixcache.load.sending import EXACT, Sending, parse_extra_body, parse_headers
 
 
 def test_headers_and_bodies_are_read() -> None:
@@ -33,12 +37,51 @@ def test_mistakes_name_the_option_and_repeat_no_secret() -> None:
         (lambda: Sending(processes=0), "processes"),
         (lambda: Sending(api="soap"), "api"),  # type: ignore[arg-type]
         (lambda: Sending(engine_warmup=-1), "engine_warmup"),
+        (lambda: Sending(engine_warmup=10**30), "engine_warmup"),
+        (lambda: Sending(retries=Retries(10**30)), "retries"),
+        (lambda: parse_headers(["X-A: sk-SECRET", "x-a: 2"]), "header"),
+        (lambda: Sending(headers={"X-A": "sk-SECRET", "x-a": "2"}), "header"),
+        (lambda: Sending(extra_body={"n": 3}), "extra_body"),
     ]
     for make, field in cases:
         with pytest.raises(InputError) as caught:
             make()
         assert caught.value.field == field
         assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("api", "extra", "changed"),
+    [
+        ("openai", {}, {}),
+        ("openai", {"top_p": 0.9, "temperature": 0}, {}),
+        ("openai", {"temperature": 0.7}, {"temperature": 0.7}),
+        ("openai", {"ignore_eos": None, "max_tokens": 5}, {"ignore_eos": None, "max_tokens": 5}),
+        ("openai", {"min_tokens": "sk-1"}, {"min_tokens": "changed"}),
+        ("openai", {"sampling_params": {"temperature": 1}}, {}),
+        ("generate", {"temperature": 1}, {}),
+        ("generate", {"sampling_params": {"top_p": 0.9}}, {}),
+        ("generate", {"sampling_params": {"min_new_tokens": 1}}, {"min_tokens": 1}),
+        (
+            "generate",
+            {"sampling_params": None},
+            {"temperature": None, "ignore_eos": None, "min_tokens": None, "max_tokens": None},
+        ),
+    ],
+)
+def test_what_is_said_of_sampling_is_what_is_sent(api: Any, extra: dict[str, Any], changed: dict[str, Any]) -> None:
+    sending = Sending(api=api, extra_body=extra)
+    assert sending.sampling == {**EXACT, **changed}
+    assert sending.sampling_changed == [name for name in sending.sampling if name in changed]
+    client = CompletionClient(None, "m", "text", interface=api, extra_body=extra)  # type: ignore[arg-type]
+    body = json.loads(client.body(Prompt("a", None, 9)))
+    sent = body.get("sampling_params") or {} if api == "generate" else body
+    for name, value in sending.sampling.items():
+        own = name.replace("_tokens", "_new_tokens") if api == "generate" else name
+        wanted = {"max_tokens": 9, "changed": "sk-1"}.get(value, value) if isinstance(value, str) else value
+        assert sent.get(own) == wanted
+    if extra.get("sampling_params"):
+        assert body["sampling_params"].items() >= extra["sampling_params"].items()
 
 
 def test_processes_follow_the_streams(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,3 +116,9 @@ def test_an_unrelated_prompt_has_the_same_words_and_another_beginning() -> None:
     found = unrelated(Prompt("one two three", [1, 2, 3], 4, chat))
     assert (found.text, found.ids, found.max_tokens) == ("three two one", [3, 2, 1], 4)
     assert found.messages == [{"role": "user", "content": "two one"}]
+
+
+def test_texts_of_the_body_are_taken_out_where_a_server_repeats_them() -> None:
+    body = {"user": "sk-planted-key", "a": [{"b": "another-one"}], "c": "x"}
+    sending = Sending(headers={"X-A": "k1"}, extra_body=body)
+    assert sending.secrets == ("k1", "sk-planted-key", "another-one")

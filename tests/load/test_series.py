@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from prefixcache.engines.aggregate import aggregate
+from prefixcache.engines.frameworks.vllm import VLLM
 from prefixcache.engines.page import parse_page
 from prefixcache.engines.snapshot import Snapshot
-from prefixcache.engines.vllm import VLLM
 from prefixcache.errors import InputError
 from prefixcache.help.words import LANGUAGES
 from prefixcache.load.dataset import Planned
@@ -250,7 +251,7 @@ def line(queries: int, hits: int, usage: float = 0.0) -> str:
 
 def test_counters_of_several_pages_are_summed_and_the_fullest_cache_told() -> None:
     before, now = pages(a=line(100, 50), b=line(10, 0)), pages(a=line(160, 80, 0.2), b=line(50, 20, 0.7))
-    found = counted(VLLM, before, now)
+    found = counted(VLLM, now, aggregate(VLLM, before, now))
     assert (found.query_tokens, found.hit_tokens, found.hit_ratio) == (100, 50, 0.5)
     assert (found.kv_usage, found.running, found.waiting) == (0.7, 6.0, None)
 
@@ -258,7 +259,7 @@ def test_counters_of_several_pages_are_summed_and_the_fullest_cache_told() -> No
 def test_of_a_part_of_the_service_and_after_a_reset_nothing_is_told() -> None:
     before = pages(a=line(100, 50), b=line(10, 0))
     for now in (pages(a=line(160, 80)), pages(a=line(160, 80), b=line(5, 0))):
-        found = counted(VLLM, before, now)
+        found = counted(VLLM, now, aggregate(VLLM, before, now))
         assert (found.query_tokens, found.hit_tokens, found.hit_ratio) == (None, None, None)
 
 
@@ -281,7 +282,8 @@ def test_designed_hits_are_of_the_moment_of_the_counters() -> None:
     sampler.first_token(0, planned)
     sampler.mark("load")
     sampler.first_token(1, planned)
-    sampler.saw(counted(VLLM, pages(a=line(0, 0)), pages(a=line(200, 96))))
+    now = pages(a=line(200, 96))
+    sampler.saw(counted(VLLM, now, aggregate(VLLM, pages(a=line(0, 0)), now)))
     sampler.first_token(2, planned)
     sampler.mark("all_sent")
     assert [s.designed_hit_tokens for s in taken if s.mark] == [0, 48, 96]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prefixcache.analysis.slo import parse_slo
-from prefixcache.analysis.slo_search import Bounds
+from prefixcache.analysis.slo_search import Bounds, Loads, bound
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, write_json
 from prefixcache.help.chinese import chinese_of
@@ -83,6 +83,33 @@ def test_points_are_run_once_and_another_objective_is_read_off_the_same_runs(
     third = search_slo(points(engine, dataset, tmp_path), bounds(4))
     assert all(p["reused"] for p in third["points"])
     assert began == [read_json(tmp_path / p["folder"] / "runtime" / "run.json")["started_at"] for p in third["points"]]
+
+
+def test_given_loads_are_all_measured_once_and_shared_with_a_search(engine: Any, dataset: Path, tmp_path: Path) -> None:
+    def loads(*values: int) -> Loads:
+        return Loads(tuple(map(Decimal, values)))
+
+    search_slo(points(engine, dataset, tmp_path), bounds(2))
+    report = search_slo(points(engine, dataset, tmp_path), loads(2, 3, 7))
+    assert [(p["value"], p["reused"], p["meets"]) for p in report["points"]] == [
+        (2, True, True), (3, False, True), (7, False, True),
+    ]  # fmt: skip
+    assert (report["best"], report["limit"], report["loads"]) == (7, "above_high", [2, 3, 7])
+    assert (report["low"], report["high"], report["resolution"], report["confirm"]) == (2, 7, None, None)
+    assert all(p["actual_hit_rate"] == p["designed_hit_ratio"] for p in report["points"])
+    assert list(misfits(report, schema_of("slo_search"))) == []
+    # Every load is measured, also above a miss.
+    missed = search_slo(points(engine, dataset, tmp_path, IMPOSSIBLE), loads(2, 3, 7))
+    assert [(p["value"], p["reused"], p["meets"]) for p in missed["points"]] == [(v, True, False) for v in (2, 3, 7)]
+    assert (missed["best"], missed["limit"]) == (None, "below_low")
+    for found, english, chinese in (
+        (report, "even 7, the highest of these, meets it", "所测最高负载 7"),
+        (missed, "even 2, the lowest of these, misses it", "所测最低负载 2"),
+    ):
+        text = Page(render_slo_curve(found, "en")).text
+        assert english in text and "at 2, 3, 7" in text and "--high" not in text
+        text = Page(render_slo_curve(found, "zh")).text
+        assert chinese in text and "2, 3, 7" in text
 
 
 def test_other_options_and_broken_points_are_run_again(engine: Any, dataset: Path, tmp_path: Path) -> None:
@@ -176,3 +203,13 @@ def test_half_a_request_and_an_unknown_pass_are_refused(engine: Any, dataset: Pa
     search.pass_name = "hot"
     with pytest.raises(InputError, match="no pass 'hot'"):
         search.measure(Decimal(1))
+
+
+@pytest.mark.parametrize(("over", "high"), [("rate", 1e300), ("concurrency", 1e6)])
+def test_a_load_that_no_run_can_have_is_refused_before_anything_is_run(
+    over: Any, high: float, dataset: Path, tmp_path: Path
+) -> None:
+    search = SloPoints(dataset, tmp_path, RunOptions(urls=("http://h:1",)), over, parse_slo(GENEROUS))
+    with pytest.raises(InputError) as caught:
+        search_slo(search, Bounds(Decimal(1), bound(high)))
+    assert caught.value.field == "--high"

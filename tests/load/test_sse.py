@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 from hypothesis import given
@@ -53,3 +54,23 @@ def test_last_event_without_blank_line_is_handed_out_at_the_end() -> None:
 
 def test_byte_order_mark_is_dropped_even_when_split() -> None:
     assert parse([b"\xef", b"\xbb", b"\xbfdata: x\n\n"]) == [b"x"]
+
+
+def test_a_line_that_many_reads_bring_is_put_together_once() -> None:
+    parser = SSEParser()
+    assert parser.feed(b"data: ") == []
+    began = time.process_time()
+    for _ in range(20_000):
+        assert parser.feed(b"y" * 1000) == []
+    assert time.process_time() - began < 1.0  # copying what came before each time takes a minute
+    assert parser.feed(b"\n\n") == [b"y" * 20_000_000]
+
+
+def test_a_stream_without_line_ends_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prefixcache.load.sse.MOST_EVENT_BYTES", 1000)
+    parser = SSEParser()
+    for _ in range(50):  # long streams of short events are none
+        assert len(parser.feed(b"data: " + b"y" * 90 + b"\n\n")) == 1
+    with pytest.raises(ValueError, match="longer than"):
+        for _ in range(12):
+            parser.feed(b"data: " + b"y" * 90 + b"\n")  # lines of one event that does not end

@@ -73,7 +73,7 @@ def test_a_metrics_page_that_cannot_be_reached(dataset: Path, tmp_path: Path) ->
         assert server.completions == 0
         ended = call(dataset, tmp_path / "cli", "--url", server.url, "--metrics-url", "http://127.0.0.1:9")
     assert ended.exit_code == 3
-    assert json.loads(ended.stdout)["error"]["field"] == "metrics_url"
+    assert json.loads(ended.stdout)["error"]["field"] == "--metrics-url"  # as the user wrote it
     assert not (tmp_path / "run").exists() and not (tmp_path / "cli").exists()  # refused before it began
 
 

@@ -63,6 +63,11 @@ def compare_runs(
 def _check(run_dirs: Sequence[Path], labels: Sequence[str], draws: Draws) -> None:
     if not run_dirs:
         raise InputError("no run is given", field="--run", remedy="Give the folders of one or more runs.")
+    places = [path.resolve() for path in run_dirs]
+    if twice := next((path for path, place in zip(run_dirs, places, strict=True) if places.count(place) > 1), None):
+        raise InputError(
+            f"{twice} is given twice", field="--run", remedy="Give another run, or one run alone to compare its passes."
+        )
     if labels and (len(labels) != len(run_dirs) or len(set(labels)) != len(labels)):
         raise InputError(
             f"{len(labels)} labels ({len(set(labels))} different) stand beside {len(run_dirs)} runs",
@@ -200,13 +205,23 @@ def _warnings(result: dict[str, Any], baseline: Side, candidate: Side) -> list[d
         "other_input_len": counts["other_input_len"],
         "other_output_len": counts["other_output_len"],
         "few_pairs": 0 if counts["pairs"] >= FEW or not counts["pairs"] else counts["pairs"],
-        "run_not_complete": sum(
-            run.status == "partial" for run in {id(s.run): s.run for s in (baseline, candidate)}.values()
-        ),
     }
-    return [_worded(code, int(number)) for code, number in seen.items() if number]
+    return [
+        *(_worded(code, int(number)) for code, number in seen.items() if number),
+        *_not_complete(baseline, candidate),
+    ]
 
 
-def _worded(code: str, count: int) -> dict[str, Any]:
-    texts = {f"text_{lang}": say(f"compare_warning.{code}", lang, count=f"{count:,}") for lang in LANGUAGES}
+def _not_complete(baseline: Side, candidate: Side) -> list[dict[str, Any]]:
+    """Runs that failed, and runs that are partial, by their labels."""
+    runs = {id(side.run): side for side in (baseline, candidate)}.values()
+    found = []
+    for status in ("failed", "partial"):
+        if labels := [side.label for side in runs if side.run.status == status]:
+            found.append(_worded(f"run_{status}", len(labels), runs=", ".join(labels)))
+    return found
+
+
+def _worded(code: str, count: int, **more: str) -> dict[str, Any]:
+    texts = {f"text_{lang}": say(f"compare_warning.{code}", lang, count=f"{count:,}", **more) for lang in LANGUAGES}
     return {"code": code, "count": count, **texts}

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 Interface = Literal["completions", "chat", "generate"]
 MISFIT = "the answer is not as the API says"
+BROKEN_OFF = frozenset(("abort", "error"))
+"""Reasons of an end that is none: the server gave the request up (vLLM, SGLang), in a stream whose status is 200."""
 # Whatever of these is not empty is output of the model: an answer may think or call a tool before it speaks.
 UNSEEN = ("reasoning_content", "reasoning", "tool_calls", "function_call", "refusal", "audio")
 
@@ -20,6 +22,7 @@ class Delta(NamedTuple):
         finished: the server says why the answer ended.
         usage: token counts in the OpenAI form, or None.
         misfit: what is wrong with the event, or None.
+        gave_up: what the server says of why it broke the answer off, or None.
     """
 
     token: bool = False
@@ -27,6 +30,7 @@ class Delta(NamedTuple):
     finished: bool = False
     usage: Mapping[str, Any] | None = None
     misfit: str | None = None
+    gave_up: str | None = None
 
 
 NOTHING = Delta()
@@ -39,8 +43,9 @@ def completions_delta(event: Mapping[str, Any]) -> Delta:
     if choice is None:
         return Delta(usage=usage, misfit=misfit)
     text = choice.get("text")
-    finished = bool(choice.get("finish_reason"))
-    return Delta(text is not None or not finished, text if isinstance(text, str) else "", finished, usage)
+    finished, gave_up = _end(choice.get("finish_reason"))
+    token = (text is not None or not finished) and gave_up is None
+    return Delta(token, text if isinstance(text, str) else "", finished, usage, gave_up=gave_up)
 
 
 def chat_delta(event: Mapping[str, Any]) -> Delta:
@@ -49,15 +54,28 @@ def chat_delta(event: Mapping[str, Any]) -> Delta:
     usage, choice, misfit = _parts(event)
     if choice is None:
         return Delta(usage=usage, misfit=misfit)
-    finished = bool(choice.get("finish_reason"))
+    finished, gave_up = _end(choice.get("finish_reason"))
     said = choice.get("delta")
     if not isinstance(said, dict):
-        return Delta(finished=finished, usage=usage, misfit=None if finished else f"{MISFIT}: `delta` is no object")
+        misfit = None if finished or gave_up else f"{MISFIT}: `delta` is no object"
+        return Delta(finished=finished, usage=usage, misfit=misfit, gave_up=gave_up)
     content = said.get("content")
     # An empty content is half a character, unless the chunk opens the answer; none at all is no token.
     unspoken = content is not None and "role" not in said
     token = bool(content) or unspoken or any(said.get(name) for name in UNSEEN)
-    return Delta(token, content if isinstance(content, str) else "", finished, usage)
+    token = token and (gave_up is None or bool(content))
+    return Delta(token, content if isinstance(content, str) else "", finished, usage, gave_up=gave_up)
+
+
+def _end(reason: Any) -> tuple[bool, str | None]:
+    """Whether the answer ended, and what the server says where it gave it up. SGLang's own route has an object."""
+    kind, said = reason, None
+    if isinstance(reason, Mapping):
+        kind, said = reason.get("type"), reason.get("message")
+    if isinstance(kind, str) and kind in BROKEN_OFF:
+        why = f": {said}" if isinstance(said, str) and said else ""
+        return False, f"the server gave the answer up ({kind}{why})"
+    return bool(reason), None
 
 
 def _parts(event: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None, str | None]:
@@ -92,7 +110,8 @@ class Generated:
         token = bool(new_text) if count is None else count > self._tokens
         self._chars = max(self._chars, len(said))
         self._tokens = max(self._tokens, count or 0)
-        return Delta(token, new_text, bool(meta.get("finish_reason")), _as_usage(meta))
+        finished, gave_up = _end(meta.get("finish_reason"))
+        return Delta(token, new_text, finished, _as_usage(meta), gave_up=gave_up)
 
 
 def _as_usage(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:

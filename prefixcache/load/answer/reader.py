@@ -107,6 +107,8 @@ class AnswerReader:
         delta = self._form(data)
         if delta.misfit is not None:
             self._wrong("malformed_event", delta.misfit)
+        if delta.gave_up is not None:
+            self._wrong("error_in_stream", delta.gave_up)
         if delta.usage is not None:
             outcome.usage = read_usage(delta.usage, outcome.usage)
         if delta.finished:

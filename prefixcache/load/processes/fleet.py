@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import socket
 import time
@@ -17,12 +18,15 @@ from prefixcache.load.client import stopped as stopped_error
 from prefixcache.load.health import Health
 from prefixcache.load.outcome import Outcome
 from prefixcache.load.processes import worker
-from prefixcache.load.processes.messages import read_message, write_message
+from prefixcache.load.processes.messages import Incoming, write_message
 from prefixcache.load.prompts import Prompt
 from prefixcache.load.routes import Target
 
 START_S = 60.0
 CLOCK_TOLERANCE_S = 0.001
+STOP_S = 5.0
+"""A worker that was told to stop a request tells what is known of it within so long."""
+ENDED: tuple[str] = ("ended",)
 
 
 @dataclass(slots=True)
@@ -34,9 +38,7 @@ class _Waiting:
 @dataclass(slots=True)
 class _Worker:
     process: Any
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    task: asyncio.Task[None] | None = None
+    writer: asyncio.Transport = field(init=False)
     waiting: dict[int, _Waiting] = field(default_factory=dict)
     answers: asyncio.Queue[tuple[Any, ...]] = field(default_factory=asyncio.Queue)
     lost: bool = False
@@ -68,9 +70,8 @@ class Fleet:
                 process = context.Process(target=worker.main, args=(its, *self._arguments), daemon=True)
                 process.start()
                 its.close()
-                reader, writer = await asyncio.open_connection(sock=mine)
-                found = _Worker(process, reader, writer)
-                found.task = asyncio.create_task(self._listen(found))
+                found = _Worker(process)
+                found.writer = await self._listen(found, mine)
                 self._workers.append(found)
             async with asyncio.timeout(START_S):
                 for each in self._workers:
@@ -86,13 +87,11 @@ class Fleet:
     async def __aexit__(self, *exception: object) -> None:
         for each in self._workers:
             each.writer.close()
-            if each.task is not None:
-                each.task.cancel()
-        await asyncio.gather(*(each.task for each in self._workers if each.task is not None), return_exceptions=True)
         for each in self._workers:
             await asyncio.to_thread(each.process.join, 2.0)
             if each.process.is_alive():
                 each.process.kill()
+                await asyncio.to_thread(each.process.join)
         self._workers = []
 
     def client(self, template: CompletionClient) -> FleetClient:
@@ -106,7 +105,9 @@ class Fleet:
             if each.lost:
                 continue
             write_message(each.writer, ("health",))
-            total.add((await each.answers.get())[1])
+            answer = await each.answers.get()
+            if answer != ENDED:
+                total.add(answer[1])
         return total
 
     async def send(
@@ -120,7 +121,7 @@ class Fleet:
         """``CompletionClient.attempts`` in the worker that has least to do.
 
         Raises:
-            EnvironmentFailure: the worker is gone.
+            SenderEnded: the worker is gone.
         """
         found = min((w for w in self._workers if not w.lost), key=lambda w: len(w.waiting), default=None)
         if found is None:
@@ -133,15 +134,13 @@ class Fleet:
         try:
             outcome = await asyncio.shield(waiting.future)
         except asyncio.CancelledError:
-            if found.lost:
-                raise
-            write_message(found.writer, ("cancel", number))
-            outcome = await waiting.future
-            raise stopped_error(outcome or Outcome()) from None
+            if not found.lost:
+                write_message(found.writer, ("cancel", number))
+            raise stopped_error(await _last_word(waiting.future) or Outcome(attempts=1)) from None
         finally:
             found.waiting.pop(number, None)
         if outcome is None:
-            raise _failed("a sender process ended in the middle of the run")
+            raise SenderEnded()
         return outcome
 
     def _known(self, client: CompletionClient) -> int:
@@ -154,8 +153,8 @@ class Fleet:
                 write_message(each.writer, ("client", key, plain))
         return key
 
-    async def _listen(self, found: _Worker) -> None:
-        while (message := await read_message(found.reader)) is not None:
+    async def _listen(self, found: _Worker, channel: socket.socket) -> asyncio.Transport:
+        def take(message: tuple[Any, ...]) -> None:
             match message:
                 case ("first", number):
                     waiting = found.waiting.get(number)
@@ -167,15 +166,25 @@ class Fleet:
                         waiting.future.set_result(outcome)
                 case _:
                     found.answers.put_nowait(message)
-        found.lost = True
-        for waiting in found.waiting.values():
-            if not waiting.future.done():
-                waiting.future.set_result(None)
+
+        def end() -> None:
+            found.lost = True
+            found.answers.put_nowait(ENDED)  # for who waits for an answer that will never come
+            for waiting in found.waiting.values():
+                if not waiting.future.done():
+                    waiting.future.set_result(None)
+
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_connection(lambda: Incoming(take, end), sock=channel)
+        return transport
 
     async def _check_clock(self, found: _Worker) -> None:
         before = time.perf_counter()
         write_message(found.writer, ("clock",))
-        clock = (await found.answers.get())[1]
+        answer = await found.answers.get()
+        if answer == ENDED:
+            raise _failed("a sender process ended before it began")
+        clock = answer[1]
         after = time.perf_counter()
         if not before - CLOCK_TOLERANCE_S <= clock <= after + CLOCK_TOLERANCE_S:
             raise _failed("the processes of this system do not share a monotonic clock")
@@ -199,6 +208,26 @@ class FleetClient:
         outcome = await self.fleet.send(self.template, prompt, target, on_first_token, at)
         await self.template.count(outcome)
         return outcome
+
+
+async def _last_word(future: asyncio.Future[Outcome | None]) -> Outcome | None:
+    """What the worker tells of a request that it was to stop; whoever ends a run asks more than once."""
+    ends = time.perf_counter() + STOP_S
+    while not future.done() and (left := ends - time.perf_counter()) > 0:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait((future,), timeout=left)
+    return future.result() if future.done() else None
+
+
+class SenderEnded(EnvironmentFailure):
+    """A worker ended in the middle of the run; ``outcome`` is what is known of the request that it carried."""
+
+    def __init__(self) -> None:
+        told = _failed("a sender process ended in the middle of the run")
+        super().__init__(told.message, field=told.field, remedy=told.remedy, stage=told.stage)
+        self.outcome = Outcome(
+            status="cancelled", failure="cancelled", error="the sender process that carried it ended", attempts=1
+        )
 
 
 def _failed(message: str) -> EnvironmentFailure:

@@ -17,6 +17,9 @@ from prefixcache.load.processes.messages import read_message, write_message
 from prefixcache.load.wire.client import WireClient
 from prefixcache.load.wire.connection import Route
 
+GRACE_S = 10
+"""Seconds after SIGTERM in which the planning process may end the worker in order."""
+
 
 def main(channel: socket.socket, timeouts: Timeouts, connection: Connection) -> None:
     """Work until the other side of the channel is closed.
@@ -25,7 +28,9 @@ def main(channel: socket.socket, timeouts: Timeouts, connection: Connection) -> 
         channel: to the process that plans.
         timeouts, connection: how servers are reached.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the planning process decides what it means
+    # Ctrl-C, and what ends a whole group of processes, goes to all; the planning process decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.alarm(GRACE_S))
     asyncio.run(_Worker(channel, timeouts, connection).run())
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from prefixcache.errors import InputError
 from prefixcache.load.shapes.model import Replayed
+from prefixcache.load.shapes.numbers import LARGEST
 from prefixcache.load.shapes.rates import Floats
 
 
@@ -25,7 +26,11 @@ def trace_offsets(shape: Replayed) -> Floats:
         raise _wrong(shape.path, error.strerror or str(error), "name a file that can be read.") from None
     if not moments.size:
         raise _wrong(shape.path, "it holds no request", "name a trace with at least one.")
-    offsets: Floats = (np.sort(moments) - moments.min()) * shape.scale
+    with np.errstate(over="ignore"):
+        offsets: Floats = (np.sort(moments) - moments.min()) * shape.scale
+    if not offsets[-1] <= LARGEST:  # some thirty years: a unit that is not the file's
+        lasting = f"it lasts {offsets[-1]:.3g} s"
+        raise _wrong(shape.path, lasting, "name the unit of its times, e.g. unit=ns, or a scale.")
     return offsets
 
 

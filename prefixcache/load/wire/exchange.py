@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-import zlib
-from collections.abc import Callable
 from typing import Protocol
 
 import httptools
 
 from prefixcache.engines.http import Timeouts
+from prefixcache.load.wire.encoding import Inflater, inflater
 from prefixcache.load.wire.failure import WireError, WireKind
 
 MOST_HEADER_BYTES = 1 << 18
+MOST_UNHEADED_BYTES = 1 << 20
 INFORMATIONAL = range(100, 200)
-# A proxy's or a server's way of saying "deflate" differs; 32 lets zlib find gzip and zlib headers by themselves.
-ANY_ZLIB = 32 + zlib.MAX_WBITS
+SWITCHING = 101
+ANOTHER_PROTOCOL = "the server switches to another protocol, which it was not asked for"
 
 
 class Receiver(Protocol):
@@ -47,10 +47,11 @@ class Exchange:
         self._parser = httptools.HttpResponseParser(self)
         self._headers: dict[str, str] = {}
         self._header_bytes = 0
+        self._unheaded_bytes = 0
         self._headed = False
         self._framed = False
         self._complete = False
-        self._decoder: Callable[[bytes], bytes] | None = None
+        self._inflater: Inflater | None = None
 
     @property
     def answered(self) -> bool:
@@ -60,8 +61,15 @@ class Exchange:
     def received(self, data: bytes, now: float) -> None:
         """Bytes from the connection."""
         self.last_read = self.now = now
+        if not self._headed:
+            self._unheaded_bytes += len(data)
+            if self._unheaded_bytes > MOST_UNHEADED_BYTES:  # the parser hands on whole headers only
+                self.fail("malformed_http", f"no end of its headers within {MOST_UNHEADED_BYTES:,} bytes")
+                return
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self.fail("malformed_http", ANOTHER_PROTOCOL)
         except httptools.HttpParserCallbackError as error:
             cause = error.__context__ or error
             self.fail("malformed_http", str(cause) or type(cause).__name__)
@@ -101,21 +109,23 @@ class Exchange:
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
+        if status == SWITCHING:
+            raise ValueError(ANOTHER_PROTOCOL)
         if status in INFORMATIONAL or self._headed:
             return
         self._headed = True
         self._framed = "content-length" in self._headers or "transfer-encoding" in self._headers
-        if self._headers.get("content-encoding", "").strip().lower() in ("gzip", "x-gzip", "deflate"):
-            self._decoder = zlib.decompressobj(ANY_ZLIB).decompress
         self._receiver.head(status, self._headers, self.now)
+        self._inflater = inflater(self._headers.get("content-encoding", ""))
 
     def on_body(self, data: bytes) -> None:
         if self._complete:
             return
-        if self._decoder is not None:
-            data = self._decoder(data)
-        if data:
+        if self._inflater is None:
             self._receiver.body(data, self.now)
+            return
+        for piece in self._inflater.feed(data):
+            self._receiver.body(piece, self.now)
 
     def on_message_complete(self) -> None:
         if not self._headed:  # an informational answer; the real one follows

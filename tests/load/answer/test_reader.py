@@ -117,6 +117,7 @@ def test_sglangs_generate_tells_the_whole_answer_every_time() -> None:
         (event("a") + b'data: {"object":"error","message":"gone"}\n\n', "error_in_stream", "gone"),
         (event("a") + b"data: {oops\n\n" + event("b", finish="stop"), "malformed_event", "not JSON"),
         (event("a") + b'data: {"choices":"no"}\n\n', "malformed_event", "no list of objects"),
+        (event("a") + event("", finish="abort") + USAGE + DONE, "error_in_stream", "gave the answer up (abort)"),
         (event("a"), "unfinished", "before the answer was finished"),
         (b"", "unfinished", "before the answer was finished"),
         (DONE, "unfinished", "before the answer was finished"),
@@ -129,6 +130,20 @@ def test_what_is_no_good_answer(stream: bytes, failure: str, text: str) -> None:
     assert outcome.failure == failure
     assert text in (outcome.error or "")
     assert outcome.status != "ok"
+
+
+@pytest.mark.parametrize("interface", ["chat", "generate"])
+def test_an_answer_that_the_server_gave_up_is_no_good_one(interface: Interface) -> None:
+    meta = {"completion_tokens": 1, "finish_reason": None}
+    end = {"completion_tokens": 1, "finish_reason": {"type": "abort", "message": "too long", "status_code": 400}}
+    if interface == "chat":
+        stream = chat(content="a") + chat(content="", finish="abort") + DONE
+    else:
+        stream = b"".join(b"data: " + orjson.dumps({"text": "a", "meta_info": m}) + b"\n\n" for m in (meta, end)) + DONE
+    outcome = read(stream, interface=interface)
+    assert (outcome.failure, len(outcome.tokens_at)) == ("error_in_stream", 1)
+    assert (outcome.error or "").startswith("the server gave the answer up (abort")
+    assert interface == "chat" or "too long" in (outcome.error or "")
 
 
 def test_an_error_answer_keeps_its_message_and_what_to_wait() -> None:

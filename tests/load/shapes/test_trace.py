@@ -78,3 +78,15 @@ def test_a_trace_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "n.csv").write_text("timestamp\n1\n\n")
     with pytest.raises(InputError, match="row 2 has no number"):
         offsets(f"trace:{tmp_path / 'n.csv'}")
+
+
+def test_a_trace_of_a_thousand_years_has_another_unit(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"timestamp": 0}\n{"timestamp": 3600000000000000}\n')
+    with pytest.raises(InputError, match=r"lasts 3\.6e") as caught:
+        offsets(f"trace:{path}")
+    assert "unit=" in str(caught.value.remedy)
+    assert offsets(f"trace:{path},unit=ns")[-1] == pytest.approx(3.6e6)
+    path.write_text('{"timestamp": 1e308}\n{"timestamp": -1e308}\n')
+    with pytest.raises(InputError, match="cannot be replayed"):
+        offsets(f"trace:{path},unit=s")

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import socket
 import time
+import zlib
 from typing import Any
 
 import pytest
@@ -192,3 +193,45 @@ def test_a_request_leaves_at_the_moment_it_is_told_to() -> None:
         at = time.perf_counter() + 0.25
         _, sent = post(server.url, at=at)
         assert sent.written is not None and 0 <= sent.written - at < 0.05
+
+
+@pytest.mark.parametrize("more", [b"", b"Upgrade: websocket\r\nConnection: upgrade\r\n"])
+def test_another_protocol_fails_the_request_at_once(more: bytes) -> None:
+    error = failing([b"HTTP/1.1 101 Switching Protocols\r\n" + more + b"\r\nabc", 1.0], Timeouts(1, 5, 9))
+    assert error.kind == "malformed_http" and "another protocol" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(b"hello ") + gzip.compress(b"world")),
+        ("deflate", zlib.compress(b"hello world")),
+        ("deflate", zlib.compress(b"hello world")[2:-4]),  # without its header, as some servers send it
+        ("identity", b"hello world"),
+    ],
+)
+def test_compressed_answers_that_nobody_asked_for(encoding: str, body: bytes) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with scripted([[head + body]]) as server:
+        assert post(server.url)[0].whole == b"hello world"
+    with scripted([[head + body[:7], 0.05, body[7:]]]) as server:
+        assert post(server.url)[0].whole == b"hello world"
+
+
+def test_a_few_bytes_that_stand_for_many_are_handed_on_in_pieces() -> None:
+    body = gzip.compress(bytes(20 << 20))
+    with scripted(
+        [[b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + body, "close"]]
+    ) as server:
+        taker, _ = post(server.url, Timeouts(1, 5, 9))
+    assert sum(map(len, taker.pieces)) == 20 << 20 and max(map(len, taker.pieces)) <= 1 << 20
+
+
+def test_an_encoding_that_cannot_be_read_is_named() -> None:
+    error = failing([b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc", 0.1])
+    assert error.kind == "malformed_http" and "'br'" in str(error)
+
+
+def test_headers_without_an_end_are_not_read_for_ever() -> None:
+    steps: list[Step] = [b"HTTP/1.1 200 OK\r\nX: " + b"a" * 2_000_000, 1.0]
+    assert "no end of its headers" in str(failing(steps, Timeouts(1, 5, 9)))
