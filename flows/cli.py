@@ -13,7 +13,9 @@ from flows.commands.export import export
 from flows.commands.generate import generate
 from flows.commands.init import init
 from flows.commands.inspect import inspect
+from flows.commands.metrics import metrics
 from flows.commands.plan import plan
+from flows.commands.probe import probe
 from flows.commands.reorder import reorder
 from flows.commands.replay import replay
 from flows.commands.report import report
@@ -22,6 +24,7 @@ from flows.commands.search import search
 from flows.commands.serve import serve
 from flows.commands.simulate import simulate
 from flows.commands.validate import validate
+from flows.help_view import Command
 from flows.signals import end_on_sigterm
 from flows.usage import Commands
 
@@ -68,8 +71,10 @@ for command in (
     inspect,
     reorder,
     simulate,
+    probe,
     run,
     replay,
+    metrics,
     report,
     search,
     compare,
@@ -78,7 +83,7 @@ for command in (
     serve,
     demo,
 ):
-    app.command(context_settings=HELP)(command)
+    app.command(cls=Command, context_settings=HELP)(command)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from flows.field_names import name_flags
+from flows.plain_text import PlainConsole, encodable
 from flows.signals import signal_of
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError, of_system
 from prefixcache.help.messages import error_text, finding_of, say
@@ -25,8 +27,8 @@ from prefixcache.stages.progress import Progress as StageProgress
 
 DEBUG_VARIABLE = "PREFIXCACHE_DEBUG"
 # Where stdout is no terminal, lines are as long as they are.
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-err = Console(stderr=True, highlight=False)
+out = PlainConsole(highlight=False, width=None if sys.stdout.isatty() else 160)
+err = PlainConsole(stderr=True, highlight=False)
 _language: Language = "en"
 _printed = False
 """Whether stdout has its JSON object."""
@@ -39,11 +41,21 @@ def begin(language: str) -> None:
     _printed = False
 
 
+def language_now() -> Language:
+    """The language of the command line that runs."""
+    return _language
+
+
 def emit_json(value: Any) -> None:
     """One JSON object on stdout."""
     global _printed
     _printed = True
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n")
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+    try:
+        data = orjson.dumps(value, option=options)
+    except orjson.JSONEncodeError:  # a file's name may hold what UTF-8 cannot
+        data = orjson.dumps(encodable(value), option=options)
+    sys.stdout.buffer.write(data + b"\n")
     sys.stdout.flush()
 
 
@@ -91,14 +103,19 @@ def _plain(text: str) -> str:
 
 
 @contextmanager
-def reporting_errors(*, as_json: bool = False, again: str = "again.afresh") -> Iterator[None]:
+def reporting_errors(
+    *, as_json: bool = False, again: str = "again.afresh", flags: Collection[str] = ()
+) -> Iterator[None]:
     """The product's errors as one message; what nobody foresaw without a wall of text.
 
-    ``again``: key of the words that say what the command does when it is called again after an interruption.
+    Args:
+        again: key of the words that say what the command does when it is called again after an interruption.
+        flags: names of parameters; a field that is one of them is told as its flag.
     """
     try:
         yield
     except PrefixCacheError as error:
+        name_flags(error, flags)
         fail(error, as_json=as_json)
     except (typer.Exit, typer.Abort):
         raise

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from rich.table import Table
 
-from flows.console import emit_json, out, warn
+from flows.console import emit_json, note, out, warn
+from flows.run_options import options_of
 from prefixcache.help.messages import finding_of, language_of, say
 
 
-def tell_dry_run(
-    dataset: Path,
-    urls: list[str],
-    concurrency: int | None,
-    gating: str | None,
-    chosen: dict[str, Any],
-    reach: dict[str, Any],
-    as_json: bool,
-    lang: str = "en",
-) -> None:
-    from prefixcache.engines.http import Connection
+def tell_dry_run(given: Mapping[str, Any], *, as_json: bool, lang: str = "en") -> None:
+    """``given``: the command's parameters, ``dataset`` as a folder."""
     from prefixcache.load.dry_run import dry_run
-    from prefixcache.load.options import RunOptions
 
-    facts = dry_run(
-        dataset,
-        RunOptions(
-            urls=tuple(urls),
-            concurrency=concurrency,
-            gating=gating,  # type: ignore[arg-type]
-            connection=Connection(**reach),
-            **chosen,
-        ),
-    )
+    facts = dry_run(given["dataset"], options_of(given))
     if as_json:
         emit_json(facts)
         return
@@ -44,6 +26,8 @@ def tell_dry_run(
         remedy = say("remedy", language, text=finding_of(error.get("remedy") or "", language))
         warn([f"{finding_of(error['message'], language)}{'。' if language == 'zh' else '. '}{remedy}"])
     warn([entry["message"] for entry in check["warnings"]])
+    for text in check["notes"]:
+        note(text)
 
 
 def show_facts(facts: dict[str, Any], language: str = "en") -> None:

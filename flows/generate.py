@@ -12,12 +12,15 @@ from prefect import flow
 from prefect.artifacts import create_table_artifact
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from flows.addresses import real
 from flows.failures import plain_failure
 from flows.logs import log_to_prefect
 from flows.paths import dataset_place, local_path
 from flows.progress import progress_artifacts
 from flows.run_names import name_of_generate
+from flows.size_options import finder_of
 from prefixcache.config import PrefixCacheDatasetConfig, load_config
+from prefixcache.config.sizes import SizeFinder
 from prefixcache.errors import InputError, PrefixCacheError
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from prefixcache.stages.pool import default_workers
@@ -41,6 +44,10 @@ def generate(
     tokenizer: str | None = None,
     sources: list[str] | None = None,
     settings: list[str] | None = None,
+    url: list[str] | None = None,
+    metrics_url: list[str] | None = None,
+    engine: str | None = None,
+    probe_report: str | None = None,
     workers: int | None = None,
     runner: RunnerName = "threads",
     runner_address: str | None = None,
@@ -54,6 +61,10 @@ def generate(
         tokenizer: Replaces tokenizer.path of the file.
         sources: NAME=PATH of text sources, e.g. gsm8k=/data/gsm8k.
         settings: key=value changes to the file.
+        url: Servers to ask for `block_size: auto` in the file.
+        metrics_url: Their metrics pages; default /metrics of each address.
+        engine: Framework whose default block size counts where no server tells.
+        probe_report: JSON file of `prefixcache probe` on the machine that runs the flow.
         workers: Processes that build shards; default one per CPU.
         runner: Who builds shards: this machine's processes behind threads, or a task runner of Prefect's.
         runner_address: Of a Dask or Ray cluster that is running; default one of the flow's own.
@@ -61,10 +72,11 @@ def generate(
     log_to_prefect()
     try:
         place = dataset_place(output, "output")
-        engine = Engine(runner, runner_address)
-        chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [])
+        scale = Engine(runner, runner_address)
+        sizes = finder_of(real(url or []), real(metrics_url or []), engine, probe_report)
+        chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [], sizes)
         store = Store(place) if isinstance(place, str) else None
-        with AsTasks(workers or default_workers(), engine, store) as stages, progress_artifacts(chosen.dataset_id):
+        with AsTasks(workers or default_workers(), scale, store) as stages, progress_artifacts(chosen.dataset_id):
             report = generate_prefix_cache_dataset(chosen, place, stages).report
     except PrefixCacheError as error:
         return plain_failure(error)
@@ -93,13 +105,14 @@ def _configuration(
     tokenizer: str | None,
     sources: list[str],
     settings: list[str],
+    sizes: SizeFinder | None,
 ) -> PrefixCacheDatasetConfig:
     if config is not None and config_file is None:
         return config
     if config_file is None or config is not None:
         raise InputError("give either `config` or `config_file`", field="config", remedy="leave one of them empty.")
     path = local_path(config_file, "config_file")
-    return load_config(path, tokenizer=tokenizer, sources=sources, settings=settings).config
+    return load_config(path, tokenizer=tokenizer, sources=sources, settings=settings, sizes=sizes).config
 
 
 def _rounded(value: float | None, factor: int) -> float | None:

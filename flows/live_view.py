@@ -1,4 +1,5 @@
-"""The dashboard on a terminal: drawn by a thread of its own, so that no request waits for it."""
+"""The dashboard on a terminal, of a run or of a search's runs one after the other: drawn by a thread of its own, so
+that no request waits for it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 
 from flows.console import note
@@ -35,16 +36,21 @@ class LiveView:
         self.language = language
         self._samples: list[Sample] = []
         self._step = ""
+        self._point = ""
         self._new = threading.Event()
         self._ended = False
-        self._drawn = 0
+        self._drawn: Sample | None = None
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
 
     def __call__(self, event: Progress) -> None:
         """A step of the run; called from the loop that sends, so it only takes note."""
         if event.note:
             note(event.note)
-        if event.sample is not None:
+        if event.phase == "point":
+            if not event.done:  # the next run of a search begins, and nothing is being sent
+                self._draw()  # the last frame of the one before, if the thread did not come to it
+                self._samples, self._step, self._point = [], "", event.pass_name
+        elif event.sample is not None:
             self._samples.append(event.sample)
             self._new.set()
         elif not self._samples and event.phase != self._step:
@@ -73,12 +79,14 @@ class LiveView:
             time.sleep(0 if self._ended else LEAST_BETWEEN_S)
 
     def _draw(self) -> None:
-        shown = self._samples[:]
+        shown, point = self._samples[:], self._point
         if not shown:
-            self._live.update(say("live.step", self.language, step=self._step) if self._step else "", refresh=True)
-        elif len(shown) != self._drawn:
-            self._drawn = len(shown)
-            self._live.update(frame(shown, self.language, self.console.width), refresh=True)
+            step = say("live.step", self.language, step=self._step) if self._step else ""
+            self._live.update(" ".join(text for text in (point, step) if text), refresh=True)
+        elif shown[-1] is not self._drawn:
+            self._drawn = shown[-1]
+            drawn = frame(shown, self.language, self.console.width)
+            self._live.update(Group(f"[bold]{point}[/]", drawn) if point else drawn, refresh=True)
 
 
 def play(samples: Sequence[Sample], console: Console, language: Language, speed: float) -> None:

@@ -57,6 +57,7 @@ Settings = Annotated[
     typer.Option("--set", help="Change a key of the file, e.g. target.hit_ratio=0.6. Repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Live = Annotated[bool, typer.Option("--live", help="Show a dashboard while requests are sent; only on a terminal.")]
 NoPrefect = Annotated[bool, typer.Option("--no-prefect", help="Run the same stages in this process, without cache.")]
 DatasetFolder = Annotated[
     Path,
@@ -71,8 +72,15 @@ DatasetPlace = Annotated[
 RunFolder = Annotated[Path, typer.Option("--run-dir", "-r", help="Folder of the run.")]
 Slo = Annotated[
     str | None,
-    typer.Option("--slo", help="Thresholds for goodput, seconds or ms: ttft=0.5,tpot=50ms,e2e=3; any of the three."),
+    typer.Option(
+        "--slo",
+        metavar="LIMITS",
+        help="Thresholds for goodput, seconds or ms: ttft=0.5,tpot=50ms,e2e=3; any of the three.",
+    ),
 ]
 Language = Annotated[
-    str, typer.Option("--lang", envvar="PREFIXCACHE_LANG", show_envvar=True, help="Language of the output: en or zh.")
+    str,
+    typer.Option(
+        "--lang", envvar="PREFIXCACHE_LANG", show_envvar=True, metavar="en|zh", help="Language of the output: en or zh."
+    ),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -122,6 +123,8 @@ def _wanted(finding: str) -> str:
     ):
         if finding.startswith(said):
             return wanted + (finding.removeprefix(said) if "equal to" in said else "")
+    if found := re.fullmatch(r"Value error, .+ is not one of ('.+')\.?", finding):
+        return "write " + " or ".join(re.findall(r"'([^']+)'", found[1]))
     return finding
 
 

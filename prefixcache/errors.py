@@ -82,7 +82,7 @@ def _rebuild(cls: type[PrefixCacheError], message: str, context: dict[str, Any])
 
 def of_system(error: OSError) -> EnvironmentFailure:
     """A refused write or read as a message of the product."""
-    what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
     return EnvironmentFailure(what, remedy="check the path, its permissions and the free space.")
 
 

@@ -26,8 +26,16 @@ APART = {
         "prefixcache.load",
         "prefixcache.engines",
     ),
-    "prefixcache.engines": ("prefixcache.load", "prefixcache.report"),
-    "prefixcache.load": ("prefixcache.report", "prefixcache.reference"),
+    "prefixcache.engines": ("prefixcache.load", "prefixcache.report", "prefixcache.probe"),
+    "prefixcache.load": ("prefixcache.report", "prefixcache.reference", "prefixcache.probe"),
+    "prefixcache.probe": (
+        "prefixcache.reference",
+        "prefixcache.report",
+        "prefixcache.workload",
+        "prefixcache.cache",
+        "prefixcache.dataset",
+        "prefixcache.stages",
+    ),
     "prefixcache.schemas": (
         "prefixcache.workload",
         "prefixcache.cache",

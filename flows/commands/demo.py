@@ -43,16 +43,8 @@ def demo(
         with EngineProcess(options) as engine:
             if not as_json:
                 err.print(f"[dim]reference engine at {engine.url}[/]")
-            figures = execute(
-                dataset,
-                output / "demo",
-                no_prefect=no_prefect,
-                quiet=as_json,
-                urls=[engine.url],
-                metrics_urls=[],
-                language=lang,
-                overwrite=True,
-            )
+            given = {"dataset": dataset, "run_dir": output / "demo", "url": [engine.url], "overwrite": True}
+            figures = execute(given, no_prefect=no_prefect, quiet=as_json, language=lang)
         if as_json:
             emit_json(figures)
         if figures["run_status"] != "complete" or figures["measured_hit_tokens"] != figures["expected_hit_tokens"]:

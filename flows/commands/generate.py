@@ -10,6 +10,7 @@ import typer
 from flows.commands.plan import show_plan
 from flows.console import emit_json, err, fail, out, reporting_errors, stage_progress, warn
 from flows.options import AsJson, Config, Language, NoPrefect, OutputPlace, Settings, Sources, TokenizerOption
+from flows.size_options import AskedEngine, AskedPages, AskedUrls, ProbeReport, finder_of
 from prefixcache.errors import InputError, VerdictError
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
@@ -21,6 +22,10 @@ def generate(
     tokenizer: TokenizerOption = None,
     source: Sources = None,
     settings: Settings = None,
+    url: AskedUrls = None,
+    metrics_url: AskedPages = None,
+    engine: AskedEngine = None,
+    probe_report: ProbeReport = None,
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", min=1, help="Processes that build shards; default one per CPU.")
     ] = None,
@@ -61,7 +66,8 @@ def generate(
         listed = None if formats is None else _listed(formats)
         flags = {"output.prompts": prompts, "output.formats": listed, "validation.audit": audit}
         changes = [*(settings or ()), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
-        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes)
+        sizes = finder_of(url, metrics_url, engine, probe_report)
+        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes, sizes=sizes)
         warn(loaded.warnings)
         try:
             report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json, **scale)

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from flows.console import emit_json, err, out, reporting_errors, warn
 from flows.options import AsJson, Config, Language, Settings, Sources, TokenizerOption
+from flows.size_options import AskedEngine, AskedPages, AskedUrls, ProbeReport, finder_of
 from prefixcache.errors import locating
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
@@ -32,6 +33,10 @@ def plan(
     tokenizer: TokenizerOption = None,
     source: Sources = None,
     settings: Settings = None,
+    url: AskedUrls = None,
+    metrics_url: AskedPages = None,
+    engine: AskedEngine = None,
+    probe_report: ProbeReport = None,
     probe: Probe = False,
     lang: Language = "en",
     as_json: AsJson = False,
@@ -44,7 +49,8 @@ def plan(
         from prefixcache.workload.plan_report import FAIL, plan_report
         from prefixcache.workload.shape import NO_FRAME
 
-        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=settings or ())
+        sizes = finder_of(url, metrics_url, engine, probe_report)
+        loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=settings or (), sizes=sizes)
         warnings = [text for text in loaded.warnings if probe or text != NO_TOKENIZER]
         warn(warnings)
         frame = _probed(loaded.config) if probe else NO_FRAME

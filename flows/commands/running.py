@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from importlib import import_module
+from inspect import signature
+from typing import Any, Literal
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from flows.console import err, note, out, warn
-from flows.sending_options import sending_of
+from flows.run_options import options_of
+from flows.secrets import refuse_blocks
+from flows.stored_parameters import stored
 from prefixcache.errors import InputError
 from prefixcache.help.messages import language_of, say
 
@@ -21,49 +24,27 @@ def check_language(language: str) -> None:
 
 
 def execute(
-    dataset: Path,
-    run_dir: Path,
-    *,
-    no_prefect: bool,
-    quiet: bool,
-    urls: list[str],
-    metrics_urls: list[str],
-    language: str,
-    reach: dict[str, Any] | None = None,
-    timeouts: dict[str, Any] | None = None,
-    sending: dict[str, Any] | None = None,
-    live: bool = False,
-    **choices: Any,
+    given: dict[str, Any], *, no_prefect: bool, quiet: bool, language: str, live: bool = False
 ) -> dict[str, Any]:
     """Run and report, through Prefect or in process; prints the comparison unless ``quiet``; returns the report.
 
-    ``reach``: ``insecure, ca_file, proxy``, how servers are reached. ``timeouts``, ``sending``: the command's options.
-    ``live``: show the dashboard, if there is a terminal.
+    Args:
+        given: parameters of the command: ``dataset`` and ``run_dir`` as folders, and those that
+            :func:`flows.run_options.options_of` knows.
+        live: show the dashboard, if there is a terminal.
     """
-    from prefixcache.engines.http import Connection, Timeouts
-    from prefixcache.load.options import RunOptions
-    from prefixcache.load.sending import Sending
-
-    connection = Connection(**(reach or {}))
-    timeouts = timeouts or {"timeout": 300.0}
-    options = RunOptions(
-        urls=tuple(urls),
-        metrics_urls=tuple(metrics_urls),
-        connection=connection,
-        timeouts=Timeouts.of(*timeouts.values()),
-        sending=sending_of(sending) if sending else Sending(),
-        **choices,
-    )
-    choices |= timeouts | (sending or {})  # the flow makes its own of them
+    options = options_of(given)  # a mistake is told before anything begins
+    run_dir = given["run_dir"]
     with run_progress(quiet=quiet, live=live, language=language) as progress:
         if no_prefect:
             from prefixcache.load.run import run_benchmark
             from prefixcache.report.build import build_prefix_cache_report
 
-            run_benchmark(dataset, run_dir, options, progress)
+            refuse_blocks(given)
+            run_benchmark(given["dataset"], run_dir, options, progress)
             report = build_prefix_cache_report(run_dir, language)
         else:
-            report = _as_flow(dataset, run_dir, urls, metrics_urls, language, progress, reach or {}, choices)
+            report = as_flow("run", given, progress, language)
     if not quiet:
         from prefixcache.report.console import print_comparison
 
@@ -74,47 +55,18 @@ def execute(
     return report
 
 
-def _as_flow(
-    dataset: Path,
-    run_dir: Path,
-    urls: list[str],
-    metrics_urls: list[str],
-    language: str,
-    progress: Any,
-    reach: dict[str, Any],
-    choices: dict[str, Any],
-) -> dict[str, Any]:
-    from flows.addresses import shown
+def as_flow(name: Literal["run", "search"], given: dict[str, Any], progress: Any, language: str) -> dict[str, Any]:
+    """Run the flow ``flows.<name>`` in this process, with what Prefect may keep of the parameters; its report."""
     from flows.local_server import ready_prefect
-    from prefixcache.engines.endpoint import parse_endpoint
 
-    for url in (*urls, *metrics_urls):  # a malformed one must not reach Prefect's records
-        parse_endpoint(url)
     ready_prefect()
     from flows.results import value_of
-    from flows.run import run as flow
-    from flows.secrets import veiled
     from tasks.run_benchmark import watched
 
-    plain = {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in choices.items()}
-    plain |= {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
-    plain |= {"header": veiled(plain["header"])} if plain.get("header") else {}
-    ca_file, proxy = reach.get("ca_file"), reach.get("proxy")
+    flow = getattr(import_module(f"flows.{name}"), name)
+    parameters = stored(given, signature(flow.fn).parameters)
     with watched(progress):
-        report: dict[str, Any] = value_of(
-            flow(
-                dataset=str(dataset.resolve()),
-                run_dir=str(run_dir.resolve()),
-                url=shown(urls),
-                metrics_url=shown(metrics_urls),
-                language=language,
-                insecure=bool(reach.get("insecure")),
-                ca_file=str(ca_file.resolve()) if ca_file else None,
-                proxy=shown([proxy])[0] if proxy else None,
-                return_state=True,
-                **plain,
-            )
-        )
+        report: dict[str, Any] = value_of(flow(**parameters, language=language, return_state=True))
     return report
 
 
@@ -142,6 +94,10 @@ def run_progress(*, quiet: bool, live: bool = False, language: str = "en") -> It
         rows: dict[str, Any] = {}
 
         def show(event: Any) -> None:
+            if event.phase == "point":  # of a search: its runs have the rows
+                if event.note:
+                    note(event.note)
+                return
             name = f"{event.pass_name} {event.phase}".strip()
             failed = f"[red]{event.failed} failed[/]" if event.failed else ""
             if name not in rows:

@@ -23,10 +23,10 @@ from prefixcache.api.objects import (
 )
 from prefixcache.api.planning import planned_prefixes
 from prefixcache.cache.watermark import simulate_cold, simulate_replay, simulate_warm
-from prefixcache.engines.adapter import Quantity
 from prefixcache.engines.aggregate import aggregate
 from prefixcache.engines.detect import detect_adapter
 from prefixcache.engines.http import Connection, Timeouts, open_client
+from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot, metrics_source, take_snapshot
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.report.build import REPORT_HTML, REPORT_JSON

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from prefixcache.help.chinese_like import LIKE_FORMS
+from prefixcache.help.chinese_metrics import METRICS_FORMS
+from prefixcache.help.chinese_preflight import PREFLIGHT_FORMS
 from prefixcache.help.chinese_run import RUN_FORMS
 from prefixcache.help.chinese_scale import SCALE_FORMS
 from prefixcache.help.chinese_simulate import SIMULATE_FORMS
@@ -144,7 +146,15 @@ FORMS: tuple[tuple[str, str], ...] = (
 )
 _COMPILED = tuple(
     (re.compile(pattern), template)
-    for pattern, template in (*FORMS, *RUN_FORMS, *SCALE_FORMS, *SIMULATE_FORMS, *LIKE_FORMS)
+    for pattern, template in (
+        *PREFLIGHT_FORMS,
+        *FORMS,
+        *RUN_FORMS,
+        *SCALE_FORMS,
+        *SIMULATE_FORMS,
+        *LIKE_FORMS,
+        *METRICS_FORMS,
+    )
 )
 
 

@@ -7,6 +7,30 @@ _N, _S = r"([\d,.e+]+)", r"(\S+)"
 _WHEN = r"((?:before|after) the (?:pass|warmup))"
 
 RUN_FORMS: tuple[tuple[str, str], ...] = (
+    # Texts that say nothing
+    (r"no pass is named", "未指定轮次"),
+    (r"Write cold, hot or replay, or leave it out", "请填写 cold、hot 或 replay，或省略该参数"),
+    # Loads that are given
+    (r"(.+) is no load", "{0} 不是负载值"),
+    (r"a load is not above 0", "负载须大于 0"),
+    (r"the loads do not rise, or one stands twice", "负载重复"),
+    (rf"{_N} loads are more than {_N}", "{0} 个负载超过上限 {1}"),
+    (rf"{_N} requests cannot be in flight", "并发请求数不能为 {0}"),
+    (rf"{_N} is above {_N}, the highest (\w+)", "{0} 超过 {2} 的上限 {1}"),
+    (r"(\w+) (\S+) belongs to a search, and --points names the loads", "{0} {1} 用于区间搜索，而 --points 已指定负载"),
+    (
+        r"Write numbers above 0 with commas between them, e\.g\. 1,2,4,8",
+        "请填写大于 0 的数，以逗号分隔，如 1,2,4,8",
+    ),
+    # Figures out of range
+    (rf"(-?[\d,]+) is not (-?[\d,]+) to {_N}", "{0} 不在 {1} 至 {2} 之间"),
+    (r"write a number from (-?[\d,]+) to ([\d,]+)", "请填写 {0} 至 {1} 之间的数"),
+    (
+        rf"{_N} units of cache in all ranks are more than {_N}",
+        "所有 Rank 合计 {0} 个缓存单元，超过上限 {1}",
+    ),
+    (r"give fewer blocks or ranks, or a larger hit unit", "请减少 Block 或 Rank 数，或增大命中单元"),
+    (r"Give a number of (?:requests|prompts)", "请填写一个在此范围内的数"),
     # Connections
     (r"nothing listens there: (.+)", "该地址无服务监听：{0}"),
     (r"nothing listens there", "该地址无服务监听"),
@@ -16,6 +40,22 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (r"network is unreachable", "网络不可达"),
     (r"name or service not known", "无法解析主机名"),
     (r"no answer in time", "响应超时"),
+    (r"the server (\S+) answers, but its certificate is not trusted: (.+)", "服务端 {0} 有响应，但其证书不受信任：{1}"),
+    (
+        r"the server (\S+) answers, but no TLS connection can be made: (.+)",
+        "服务端 {0} 有响应，但无法建立 TLS 连接：{1}",
+    ),
+    (r"its certificate is not trusted: (.+)", "证书不受信任：{0}"),
+    (r"no TLS connection can be made: (.+)", "无法建立 TLS 连接：{0}"),
+    (
+        r"Give the certificate of the authority that signed it with (--ca-file) FILE, or take any certificate with "
+        r"(--insecure)",
+        "请用 {0} FILE 给出签发机构的证书，或用 {1} 接受任意证书",
+    ),
+    (
+        r"Check that HTTPS is spoken at this port; if it is plain HTTP, write http:// in the address",
+        "请确认该端口提供 HTTPS；若为普通 HTTP，请在地址中写 http://",
+    ),
     (r"server disconnected", "服务端断开连接"),
     # KV events
     (r"KV events: (.+)", "KV 事件：{0}"),
@@ -220,10 +260,19 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         rf"{_S} was restarted within the interval, so its counters and its cache began anew",
         "{0} 在测量期间重启，其计数器与缓存重新开始",
     ),
+    (rf"the hit rate lies between {_N} ?% and {_N} ?%", "命中率介于 {0}% 与 {1}% 之间"),
+    (
+        rf"{_S} was restarted within the interval, so its counters and its cache began anew; (.+)",
+        "{0} 在测量期间重启，其计数器与缓存重新开始；{1}",
+    ),
     (r"the server was restarted within the interval", "服务端在测量期间重启"),
     (
         rf"the counters of {_S} fell within the interval, so how much was asked for and hit is not known",
         "{0} 的计数器在测量期间变小，查询与命中数未知",
+    ),
+    (
+        rf"the counters of {_S} fell within the interval, so how much was asked for and hit is not known; (.+)",
+        "{0} 的计数器在测量期间变小，查询与命中数未知；{1}",
     ),
     (r"the counters of this pass are partial", "该轮次的计数器不完整"),
     (r"the counters of this pass are reset_detected", "该轮次的计数器被重置"),
@@ -251,9 +300,17 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         "{1} 条响应中有 {0} 条的缓存 Token 多于 Prompt，按原值展示；首条为 {2}：{3} / {4}",
     ),
     (
+        r"the extra body changes (.+): answers may be of other lengths than planned, and others in the next run",
+        "附加请求体改写了 {0}：输出长度可能与计划不同，且各次运行的输出可能不一致",
+    ),
+    (
         rf"{_N} of {_N} answers have another number of tokens than was asked for \({_N} instead of {_N}\) although .*",
         "{1} 条响应中有 {0} 条的输出 Token 数与请求的不同（{2}，应为 {3}），尽管已发送 ignore_eos 与 min_tokens："
         "时延与吞吐并非计划输出长度下的数值",
+    ),
+    (
+        rf"{_N} of {_N} answers have another number of tokens than was asked for \({_N} instead of {_N}\).*: .*",
+        "{1} 条响应中有 {0} 条的输出 Token 数与请求的不同（{2}，应为 {3}）：时延与吞吐并非计划输出长度下的数值",
     ),
     (
         r"no metrics page gives a figure for (.+), so how much was hit is not known",

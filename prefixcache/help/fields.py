@@ -28,7 +28,7 @@ _FILES = {
         "request_count input_tokens output_tokens execution_mode target input_length output_length prefix suffix "
         "request_order order_digest routing execution planning collision_detection theoretical_result passes groups "
         "domains certificate files dataset_digest manifest_digest config prompt hit_drop valid_hit_units sources "
-        "collision_result"
+        "collision_result block_size_source hit_unit_source"
     ),
     "data.jsonl": "request_id prompt prompt_token_ids max_tokens",
     "request_metadata.jsonl": (
@@ -54,7 +54,7 @@ _FILES = {
     ),
     "runtime/run.json": (
         "schema_version prefixcache_version status error started_at finished_at dataset_id execution_mode options "
-        "servers requests failed_requests passes plan warnings"
+        "servers requests failed_requests passes plan warnings preflight"
     ),
     "runtime/run.json passes[]": "sending order",
     "report/prefix_cache_report.json": (

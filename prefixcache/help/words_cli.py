@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from prefixcache.help.words_compare import COMPARE
+from prefixcache.help.words_metrics import METRICS
+from prefixcache.help.words_probe import PROBE
 
-CLI: dict[str, tuple[str, str]] = {
+OWN: dict[str, tuple[str, str]] = {
     # Statuses beside their code
     "status.PASS": ("PASS", "PASS（通过）"),
     "status.PASS_WITH_WARNING": ("PASS_WITH_WARNING", "PASS_WITH_WARNING（告警通过）"),
@@ -317,4 +319,5 @@ CLI: dict[str, tuple[str, str]] = {
     "fact.e2e": ("E2E, ms", "E2E，ms"),
     "fact.endpoint": ("endpoint", "端点"),
     "fact.ratio": ("ratio", "命中率"),
-} | COMPARE
+}
+CLI: dict[str, tuple[str, str]] = OWN | COMPARE | METRICS | PROBE

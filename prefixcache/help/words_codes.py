@@ -140,6 +140,11 @@ WARNINGS: dict[str, Words] = {
         "部分响应的输出 Token 数与请求的不同。",
         rfc="3.3.20",
     ),
+    "sampling_changed": Words(
+        "The extra body changes how tokens are chosen or how many: answers are no longer exact.",
+        "附加请求体改写了采样参数，输出不再固定。",
+        rfc="3.3.20",
+    ),
     "reset_unconfirmed": Words(
         "The server answered the cache reset without saying that it worked.", "服务端未确认缓存重置成功。", rfc="4.6"
     ),
@@ -228,6 +233,32 @@ WARNINGS: dict[str, Words] = {
         "服务端命中粒度大于数据集规划值。",
         rfc="4.2",
     ),
+    "hit_drop_differs": Words(
+        "The server was measured to drop another number of matched units than planned.",
+        "实测服务端丢弃的命中单元数与规划值不同。",
+        rfc="4.2",
+    ),
+    "hit_unit_differs": Words(
+        "The server states another unit of matching than planned.", "服务端的命中粒度与规划值不同。", rfc="4.2"
+    ),
+    "block_size": Words(
+        "Planned prefixes are no multiples of the server's block size; measured all the same as asked.",
+        "规划的 Prefix 不是服务端 Block Size 的整数倍；已按要求继续测量。",
+        rfc="4.2",
+    ),
+    "context_length": Words(
+        "Requests are longer than the server takes; sent all the same as asked.",
+        "部分请求超过服务端最大长度；已按要求继续发送。",
+        rfc="3.3.1",
+    ),
+    "counters_missing": Words(
+        "A metrics page lacks the figure of a quantity, so the hit rate will not be known from it.",
+        "指标页缺少所需指标，无法由其得到命中率。",
+        rfc="3.3.18",
+    ),
+    "cache_used": Words(
+        "The server has served before and its cache was not emptied.", "服务端此前已处理请求且未清空缓存。", rfc="4.6"
+    ),
     "block_size_unknown": Words(
         "The server does not tell its block size, so it could not be compared.",
         "服务端未提供 Block Size，无法核对。",
@@ -250,6 +281,10 @@ WARNINGS: dict[str, Words] = {
         "The plan needs more KV cache than the server holds: blocks will be evicted.",
         "计划所需 KV Cache 超出容量，将发生淘汰。",
         rfc="4.5",
+    ),
+    "fewer_ranks": Words(
+        "The server has fewer DP ranks than the plan has cache domains, so the plan's routes cannot be kept.",
+        "服务端 DP 数少于计划的缓存域数，无法按计划路由。",
     ),
     "more_ranks": Words(
         "There are more caches (DP ranks or instances) than the plan has.", "缓存（DP 或实例）数多于计划。", rfc="2.7"

@@ -69,9 +69,13 @@ COMPARE: dict[str, tuple[str, str]] = {
         "only {count} pairs: bootstrap intervals of so few are often too narrow",
         "仅有 {count} 对请求，Bootstrap 区间往往偏窄",
     ),
-    "compare_warning.run_not_complete": (
-        "{count} of the runs broke off or lack counters",
-        "{count} 次运行未完成或缺少计数器",
+    "compare_warning.run_failed": (
+        "{runs}: status failed (requests failed, or the run broke off): its figures are of what was answered only",
+        "{runs}：状态为 failed（有请求失败或运行中断），其数值仅基于已成功的请求",
+    ),
+    "compare_warning.run_partial": (
+        "{runs}: status partial (the run broke off, or counters are missing)",
+        "{runs}：状态为 partial（运行中断或缺少计数器）",
     ),
     # search
     "search.title": ("Highest load that meets the SLO", "满足 SLO 的最高负载"),
@@ -89,6 +93,19 @@ COMPARE: dict[str, tuple[str, str]] = {
         "上限 {best} 仍满足要求（达标率 {share}）：极限高于 --high",
     ),
     "limit.below_low": ("even {low} misses it: the limit lies below --low", "下限 {low} 已不满足要求：极限低于 --low"),
+    "search.head_of_loads": (
+        "{dataset}, pass {pass_name}: SLO {slo} held by at least {share} of the requests, over {over} at {loads}",
+        "{dataset}，{pass_name} 轮次：至少 {share} 的请求满足 SLO {slo}，{over}取 {loads}",
+    ),
+    "limit.of_loads_found": (
+        "highest {over} of these that meets it: {best} ({share} of the requests)",
+        "所测负载中满足要求的最高{over}：{best}（达标率 {share}）",
+    ),
+    "limit.of_loads_above_high": (
+        "even {best}, the highest of these, meets it ({share} of the requests)",
+        "所测最高负载 {best} 仍满足要求（达标率 {share}）",
+    ),
+    "limit.of_loads_below_low": ("even {low}, the lowest of these, misses it", "所测最低负载 {low} 已不满足要求"),
     "search.from_before": (
         "{count} of {points} points were finished before and not run again",
         "{points} 个负载点中有 {count} 个沿用已有结果，未重新运行",

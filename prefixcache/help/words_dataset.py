@@ -72,6 +72,16 @@ DATASET: dict[str, Words] = {
     "hit_unit": Words(
         "Tokens in which the server really matches.", "服务端实际匹配粒度。", rfc="3.2.3", formula="u", unit="tokens"
     ),
+    "block_size_source": Words(
+        "Who said the block size: the server, a measurement, a rule, a default, or the configuration (explicit).",
+        "Block Size 的来源：服务端、实测、规则、默认值或配置文件（explicit）。",
+        rfc="3.2.3",
+    ),
+    "hit_unit_source": Words(
+        "Who said the hit unit; block_size: it is the block size.",
+        "命中粒度的来源；block_size 表示等于 Block Size。",
+        rfc="3.2.3",
+    ),
     "execution_mode": Words("Execution mode of the dataset.", "执行模式。", rfc="3.1.5"),
     "semantics": Words(
         "What the target constrains: a cold start with growing watermarks, or a warm cache.",

@@ -282,6 +282,11 @@ RUN: dict[str, Words] = {
         "服务端 KV 事件的记录情况；null 表示未要求记录。",
         rfc="6.5",
     ),
+    "preflight": Words(
+        "Contradictions between dataset and service, each with its predicted effect on the hit rate, and all together.",
+        "数据集与服务端的矛盾，各自及合计对命中率的预测影响。",
+        rfc="4.2",
+    ),
     "plan": Words(
         "What --dry-run prints: tokens, KV cache, chains, time.", "--dry-run 的内容：Token、KV Cache、依赖链与时间。"
     ),

@@ -25,20 +25,36 @@ WORKLOAD: dict[str, Words] = {
         default=("from explicit lengths or group counts", "取自显式长度或各组请求数"),
     ),
     "PrefixCacheDatasetConfig.block_size": Words(
-        "Tokens per KV-cache block of the server; it must be the server's, or the hit rate will differ.",
-        "服务端 KV Cache 的 Block Size；必须与服务端一致，否则命中率会偏离。",
+        "Tokens per KV-cache block of the server; it must be the server's, or the hit rate will differ. auto asks "
+        "the server (--url), a probe's report (--probe-report) or takes a framework's default (--engine).",
+        "服务端 KV Cache 的 Block Size；必须与服务端一致，否则命中率会偏离。auto 表示向服务端（--url）或探测报告"
+        "（--probe-report）获取，或采用框架默认值（--engine）。",
         rfc="3.2.3",
         formula="b",
         unit="tokens",
         default=("16, with a warning", "16，并告警"),
     ),
     "PrefixCacheDatasetConfig.hit_unit": Words(
-        "Tokens in which the server really matches, a multiple of block_size (larger on hybrid models).",
-        "服务端实际匹配粒度，为 block_size 的整数倍（混合架构模型上更大）。",
+        "Tokens in which the server really matches, a multiple of block_size (larger on hybrid models); auto as for "
+        "block_size.",
+        "服务端实际匹配粒度，为 block_size 的整数倍（混合架构模型上更大）；auto 含义同 block_size。",
         rfc="3.2.3",
         formula="u",
         unit="tokens",
         default=("block_size", "等于 block_size"),
+    ),
+    "PrefixCacheDatasetConfig.block_size_source": Words(
+        "Where block_size comes from; written by `block_size: auto` or where it is left out; content does not depend "
+        "on it.",
+        "block_size 的来源；由 `block_size: auto` 或缺省时写入，不影响数据内容。",
+        rfc="3.2.3",
+        default=("explicit", "explicit"),
+    ),
+    "PrefixCacheDatasetConfig.hit_unit_source": Words(
+        "Where hit_unit comes from; written by auto, content does not depend on it.",
+        "hit_unit 的来源；由 auto 写入，不影响数据内容。",
+        rfc="3.2.3",
+        default=("explicit, or block_size where it is left out", "explicit；缺省时为 block_size"),
     ),
     "PrefixCacheDatasetConfig.hit_drop": Words(
         "Matched hit units that the engine throws away again (EAGLE and MTP drop the last one).",

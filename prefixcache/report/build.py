@@ -93,8 +93,8 @@ def report_of(run: RunDirectory, slo: str | None = None) -> dict[str, Any]:
 
 def slo_of(run: RunDirectory, given: str | None) -> Slo | None:
     """The thresholds given now, else those that the run was given, else None."""
-    text = given or (run.run.get("options") or {}).get("slo")
-    return parse_slo(str(text)) if text else None
+    text = (run.run.get("options") or {}).get("slo") if given is None else given
+    return None if text is None else parse_slo(str(text))
 
 
 def _of(passes: list[dict[str, Any]], name: str) -> dict[str, Any]:

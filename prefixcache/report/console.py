@@ -10,6 +10,7 @@ from rich.text import Text
 
 from prefixcache.report.formats import count, percent
 from prefixcache.report.goodput import goodput_lines
+from prefixcache.report.stages import stage_lines
 from prefixcache.report.strings import language_of
 from prefixcache.report.tables import Tables
 
@@ -42,7 +43,7 @@ def three_way_table(report: dict[str, Any], language: str = "en") -> RenderableT
             lead = [words.pass_name(figures["name"]) if n == 0 else ""] if words.several else []
             table.add_row(*(Text(cell) for cell in (*lead, *row)), end_section=n == 2)
     parts: list[RenderableType] = [table, _verdict(words)]
-    parts += [Text(line) for line in goodput_lines(words)]
+    parts += [Text(line) for line in (*goodput_lines(words), *stage_lines(words))]
     parts += [Text(line, style="dim") for line in words.missing_notes()]
     return Group(*parts, _status(words))
 

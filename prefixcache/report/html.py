@@ -14,6 +14,7 @@ from prefixcache.report.figures import all_figures
 from prefixcache.report.formats import count, percent
 from prefixcache.report.goodput import goodput_table
 from prefixcache.report.particulars import conduct, reproduction
+from prefixcache.report.stages import stage_table
 from prefixcache.report.strings import STRINGS, Language, named, text
 from prefixcache.report.tables import Tables
 
@@ -42,6 +43,7 @@ def render_html(report: dict[str, Any], run: RunDirectory, language: Language) -
             tables=tables,
             conduct=conduct(tables),
             goodput=goodput_table(tables),
+            stages=stage_table(tables),
             reproduction=reproduction(tables),
             warnings=_warnings(report, tables),
             figures=all_figures(report, run, language),

@@ -30,8 +30,9 @@ def render_slo_curve(report: dict[str, Any], language: Language) -> str:
 
 def head(report: dict[str, Any], language: Language) -> str:
     """What was asked."""
+    loads = report["loads"]
     return say(
-        "search.head",
+        "search.head" if loads is None else "search.head_of_loads",
         language,
         dataset=report["dataset_id"],
         pass_name=report["pass"],
@@ -41,13 +42,14 @@ def head(report: dict[str, Any], language: Language) -> str:
         low=report["low"],
         high=report["high"],
         step=report["resolution"],
+        loads=", ".join(f"{load:g}" for load in loads or ()),
     )
 
 
 def answer(report: dict[str, Any], language: Language) -> str:
     """What was found."""
     return say(
-        f"limit.{report['limit']}",
+        f"limit.{'' if report['loads'] is None else 'of_loads_'}{report['limit']}",
         language,
         over=say(f"over.{report['over']}", language),
         best=report["best"],

@@ -15,11 +15,19 @@ def all_warnings(run: RunDirectory, passes: list[dict[str, Any]]) -> list[dict[s
 
     ``source`` is ``run`` (run.json, whose sentences are English; the Chinese text names the code first) or ``report``.
     """
-    found = [_of_run(warning) for warning in run.run.get("warnings") or ()]
+    again = {figures["name"] for figures in passes if _retried(figures)}
+    handed_on = run.run.get("warnings") or ()
+    found = [_of_run(w) for w in handed_on if w.get("code") != "retried" or w.get("pass") not in again]
     found += _of_files(run)
     for figures in passes:
         found += _of_pass(run, figures)
     return found
+
+
+def _retried(figures: dict[str, Any]) -> dict[str, Any] | None:
+    """What the records tell of requests that were sent again; None: none was, or they do not tell."""
+    told: dict[str, Any] = (figures["performance"] or {}).get("retries") or {}
+    return told if told.get("requests") else None
 
 
 def _of_run(warning: dict[str, Any]) -> dict[str, Any]:
@@ -63,12 +71,12 @@ def _of_pass(run: RunDirectory, figures: dict[str, Any]) -> list[dict[str, Any]]
     if routes["mismatches"]:
         numbers = {"count": count(routes["mismatches"], ""), "known": count(routes["known"], "")}
         found.append(_own("route_mismatch", name, **numbers))
-    again = (figures["performance"] or {}).get("retries") or {}
-    if again.get("requests"):
+    if again := _retried(figures):
         numbers = {"count": count(again["requests"], ""), "warm": count(again["possibly_warm"], "")}
         found.append(_own("requests_retried", name, **numbers))
     claims = {p.get("name"): p.get("expected_hit_tokens") for p in run.manifest.get("passes") or ()}
-    claimed, summed = claims.get(name), figures["expected_hit_tokens"]
+    # Of the whole plan, also where a bound of the load sent a part of it.
+    claimed, summed = claims.get(name), int(run.expected_column(name).sum())
     if claimed is not None and claimed != summed:
         found.append(_own("manifest_differs", name, claimed=count(claimed, ""), summed=count(summed, "")))
     return found

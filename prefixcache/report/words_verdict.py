@@ -197,8 +197,10 @@ VERDICT: dict[str, tuple[str, str]] = {
     ),
     "warn.requests_retried": (
         "{count} requests were sent again after a failure; {warm} of them were answered then and may have hit "
-        "what their own first attempt left in the cache. Latencies are also given without them",
-        "{count} 条请求失败后被重试；其中 {warm} 条随后成功，可能命中其首次尝试留下的缓存。另给出不含这些请求的时延",
+        "what their own first attempt left in the cache. The server's counters hold all attempts; latencies are also "
+        "given without these requests",
+        "{count} 条请求失败后被重试；其中 {warm} 条随后成功，可能命中其首次尝试留下的缓存。"
+        "服务端计数器包含所有尝试；另给出不含这些请求的时延",
     ),
     "warn.dataset_status": (
         "the dataset's own check ended with {status}: {reason}",
@@ -233,6 +235,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.usage_malformed": ("Malformed usage", "Usage 格式错误"),
     "code.cached_above_prompt": ("More cached tokens than prompt", "缓存 Token 多于 Prompt"),
     "code.output_tokens": ("Answers of another length", "输出长度不符"),
+    "code.sampling_changed": ("Sampling changed", "采样参数被改写"),
     "code.counters_reset": ("Counters reset", "计数器被重置"),
     "code.server_restarted": ("Server restarted", "服务端重启"),
     "code.metrics_missing": ("Metrics of an instance missing", "实例指标缺失"),
@@ -243,6 +246,13 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.route": ("Route", "路由"),
     "code.not_idle": ("Server not idle", "服务端不空闲"),
     "code.hit_alignment": ("Hit alignment", "命中粒度"),
+    "code.fewer_ranks": ("Fewer ranks than planned", "DP 数少于计划"),
+    "code.hit_drop_differs": ("Other hit drop", "命中丢弃与计划不同"),
+    "code.hit_unit_differs": ("Other hit unit", "命中粒度与计划不同"),
+    "code.block_size": ("Block size does not fit", "Block Size 不符"),
+    "code.context_length": ("Longer than the server takes", "超过服务端最大长度"),
+    "code.counters_missing": ("Counters missing", "缺少计数器"),
+    "code.cache_used": ("Cache used before", "缓存曾被使用"),
     "code.block_size_unknown": ("Block size unknown", "Block Size 未知"),
     "code.prefix_caching_off": ("Prefix caching off", "Prefix Cache 未启用"),
     "code.capacity_differs": ("Another capacity than planned for", "容量与规划时不同"),

@@ -9,6 +9,8 @@ from prefixcache.schemas import (
     config_file,
     dataset_files,
     measuring_output,
+    metrics_output,
+    probe_output,
     report_file,
     rows,
     run_files,
@@ -35,6 +37,8 @@ MAKERS: dict[str, Callable[[], Schema]] = {
     "run_comparison": measuring_output.run_comparison,
     "slo_search": measuring_output.slo_search,
     "run_series": series_output.run_series,
+    "metrics": metrics_output.metrics,
+    "probe": probe_output.probe,
 }
 
 

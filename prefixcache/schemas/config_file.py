@@ -94,6 +94,8 @@ def _shorthands(parts: dict[str, Schema]) -> None:
         (parts["GroupConfig"], "input_length", whole),
         (parts["GroupConfig"], "output_length", whole),
         (root, "tokenizer", {"type": "string"}),
+        (root, "block_size", {"const": "auto"}),
+        (root, "hit_unit", {"const": "auto"}),
         (root, "request_order", flat),
         (parts["GroupConfig"], "source", parts["SourceConfig"]["properties"]["source"]),
         (parts["PrefixConfig"], "source", parts["SourceConfig"]["properties"]["source"]),

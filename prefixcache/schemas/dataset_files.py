@@ -6,7 +6,11 @@ from prefixcache.schemas import shared
 from prefixcache.schemas.parts import Schema, document, fields, many, mapping, nullable, obj, one_of, told
 
 _MOVED: dict[str, str | Schema] = {
-    "reordered_from": told("Digests of the dataset whose order was changed by `reorder`. Open.", "open")
+    **{
+        name: told("Who said it: the server, a measurement, a rule, a default, the configuration.", "str")
+        for name in ("block_size_source", "hit_unit_source")
+    },
+    "reordered_from": told("Digests of the dataset whose order was changed by `reorder`. Open.", "open"),
 }
 
 

@@ -30,7 +30,8 @@ ORDER = obj(
 
 
 def run() -> Schema:
-    """run.json. Open are options, isolation, servers[], plan, kv_events, engine_warmup, error, passes[].isolation."""
+    """run.json. Open are options, isolation, servers[], plan, preflight, kv_events, engine_warmup, error and
+    passes[].isolation."""
     entry = obj(
         {
             "name": "str",
@@ -66,7 +67,12 @@ def run() -> Schema:
             "kv_events": "open?",
             "warnings": many(_warning()),
         },
-        {"engine_warmup": told("Prompts sent to warm the engine, before all passes; null: none.", "open?")},
+        {
+            "engine_warmup": told("Prompts sent to warm the engine, before all passes; null: none.", "open?"),
+            "preflight": told(
+                "Contradictions between dataset and service, and what was predicted of them before the load.", "open?"
+            ),
+        },
     )
     return document("run", "runtime/run.json", "A run: how it was made and how it ended.", body)
 
@@ -134,6 +140,24 @@ def load() -> Schema:
             "in_flight_peak": told("Requests between first byte and last token at once. Unit: requests.", "nat"),
             "processes": told("Processes that carried requests.", "nat"),
             "sender": told("How well the sender kept time.", _sender()),
+        },
+        {"stages": told("Each stage of a load that has several; null: it has one.", nullable(many(_stage())))},
+    )
+
+
+def _stage() -> Schema:
+    """Figures of :func:`prefixcache.load.stage_figures.stage_figures`."""
+    return obj(
+        {
+            "from_s": told("Beginning on the clock of the load. Unit: seconds.", "num"),
+            "until_s": told("End; null: until the requests end. Unit: seconds.", "num?"),
+            "concurrency": told("Slots of a closed loop. Unit: requests.", "nat?"),
+            "rate": told("Rate asked for, at the beginning. Unit: requests/s.", "num?"),
+            "rate_at_end": told("At the end, where it is a ramp. Unit: requests/s.", "num?"),
+            "requests": told("Due, or taken up, in the stage. Unit: requests.", "nat"),
+            "failed": told("Of them, failed. Unit: requests.", "nat"),
+            "achieved_rate": told("Of their sending. Unit: requests/s.", "num?"),
+            **dict.fromkeys(("ttft_s", "tpot_s", "e2e_s"), _spread()),
         }
     )
 
@@ -175,7 +199,15 @@ def performance_metrics() -> Schema:
 
 def prefix_cache_metrics() -> Schema:
     """prefix_cache_metrics.json. Open are kv_usage, prompt_token_check, isolation and reset[]."""
-    counter = obj({**fields("num?", "before after delta"), "unit": "str?", "flags": "str[]"})
+    counter = obj(
+        {**fields("num?", "before after delta"), "unit": "str?", "flags": "str[]"},
+        {
+            "at_least": told(
+                "What was counted for certain, where the counter was reset in between; else null.", "num?"
+            ),
+            "why": told("Why there is no figure; else null.", "str?"),
+        },
+    )
     figures: dict[str, str | Schema] = {
         "counters": mapping(counter),
         **fields("num?", "hit_rate external_hit_rate total_hit_rate"),
@@ -187,7 +219,8 @@ def prefix_cache_metrics() -> Schema:
             "restarted": "bool?",
             **figures,
             "engines": many(obj({"engine": "str", **figures})),
-        }
+        },
+        {"role": told("prefill, decode or mixed; hit rates are those of prefill and mixed.", "str")},
     )
     domain = obj(
         {
@@ -222,7 +255,13 @@ def prefix_cache_metrics() -> Schema:
             "residue": RESIDUE,
             "isolation": "open?",
             "reset": nullable(kind_of("open[]")),
-        }
+        },
+        {
+            "hit_rate_bounds": told(
+                "Least and most that actual_hit_rate can have been, where counters began anew; else null.",
+                nullable(kind_of("ratio[]")),
+            )
+        },
     )
     body = obj({"schema_version": "nat", "dataset_id": "str", "passes": many(entry)})
     return document("prefix_cache_metrics", "runtime/prefix_cache_metrics.json", "The server's counters.", body)

@@ -25,6 +25,8 @@ VERSIONS: dict[str, int] = {
     "run_comparison": 1,
     "slo_search": 1,
     "run_series": 1,
+    "metrics": 1,
+    "probe": 1,
 }
 """Kind of artifact → the newest version of its form that this package knows."""
 FIRST = 1

@@ -18,7 +18,10 @@ from prefixcache.files import sha256_file
 from prefixcache.version import GENERATOR_VERSION
 
 # Keys that say how a dataset is run or judged; its content does not depend on them.
-RUN_ONLY = (("execution", "concurrency"), ("execution", "gating"), ("execution", "warmup_rounds"), ("validation",))
+RUN_ONLY = (
+    *(("execution", "concurrency"), ("execution", "gating"), ("execution", "warmup_rounds"), ("validation",)),
+    *(("block_size_source",), ("hit_unit_source",)),
+)
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",

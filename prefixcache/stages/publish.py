@@ -106,4 +106,4 @@ def _request_ids(shard: Path) -> list[str]:
     return names
 
 
-PUBLISH = Stage("publish", 3, publish, content_only=False)
+PUBLISH = Stage("publish", 4, publish, content_only=False)

@@ -14,6 +14,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,39 @@ def test_live_and_replay_end_with_one_frame(engine: EngineProcess, dataset: Path
     printed = json.loads(CliRunner().invoke(app, ["replay", "-r", str(run_dir), "--json"]).stdout)
     assert list(misfits(printed, schema_of("run_series"))) == []
     assert printed["samples"] == [sample.to_row() for sample in read_series(run_dir)]
+
+
+@pytest.mark.parametrize("without_prefect", [True, pytest.param(False, marks=pytest.mark.prefect)])
+def test_a_search_shows_a_dashboard_for_each_point(
+    engine: EngineProcess, dataset: Path, tmp_path: Path, without_prefect: bool
+) -> None:
+    folder = tmp_path / "search"
+    arguments = [
+        "search",
+        "-d",
+        str(dataset),
+        "-u",
+        engine.url,
+        "-r",
+        str(folder),
+        "--slo",
+        "e2e=50",
+        "--live",
+        "--json",
+    ]
+    arguments += ["--over", "rate", "--low", "40", "--high", "80", "--resolution", "40", "--send", "ids"]
+    written = on_terminal([*arguments, *["--no-prefect"] * without_prefect], stdout=False)
+    lines = [line.strip() for line in CONTROL.sub("", written).replace("\r", "\n").split("\n")]
+    assert {"rate 40", "rate 80"} <= set(lines)
+    seen = "\n".join(lines)
+    assert seen.index("rate 40\n") < seen.index("rate 40: 80 of 80 requests good") < seen.index("rate 80\n")
+    drawn = frames(written)
+    assert sum("80 of 80" in frame[1] for frame in drawn) >= 2
+    for rate in (40, 80):
+        assert read_series(folder / "points" / f"rate-{rate}")[-1].mark == "counted"
+    # Each frame is of one run: the second point begins afresh.
+    counts = [int(re.findall(r"(\d+) of 80", frame[1])[0]) for frame in drawn]
+    assert any(later < earlier for earlier, later in pairwise(counts)), counts
 
 
 def test_without_a_terminal_it_is_ignored_with_a_note(engine: EngineProcess, dataset: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_missing_option(command: str) -> None:
     if command == "simulate":  # which takes one of two
         assert (error["field"], error["message"]) == ("--trace, --dataset", "neither a trace nor a dataset is given")
         return
-    assert error["field"] in ("--config", "--dataset", "--run-dir", "--run")
+    assert error["field"] in ("--config", "--dataset", "--run-dir", "--run", "--url", "--before")
     assert error["message"] == "is missing"
 
 
@@ -118,6 +118,8 @@ def test_without_json_stdout_is_empty() -> None:
         (["--prefill-tps", "inf"], "--prefill-tps", "at most"),
         (["--decode-tps", "-1"], "--decode-tps", "at least 0"),
         (["--model", ""], "--model", "write a name"),
+        (["--dialect", "tgi"], "--dialect", "vllm or vllm-v0"),
+        (["--hit-unit", "-1"], "--hit-unit", "at least 0"),
     ],
 )
 def test_serve_refuses_what_no_engine_can_be(arguments: list[str], field: str, remedy: str) -> None:

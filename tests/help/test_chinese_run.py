@@ -17,7 +17,9 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 WARNERS = {"warn", "_warn"}
 # Sentences that another function makes: where, and what they begin with.
 OTHERS = {
-    "engines/aggregate.py": ("more hits", "this server", "the server was"),
+    "engines/aggregate.py": ("the server was", "the hit rate is that of prefill", "not every endpoint"),
+    "engines/figures.py": ("more hits", "this server", "the page does not say", "hits are an estimate", "no series of"),
+    "engines/told.py": ("7: 7 tokens were", "7: shows a hit ratio", "7: has series of several", "7: 7 in between"),
     "load/figures.py": ("7 of", "7 answers", "the server worked", "the cache"),
     "load/residue.py": ("request 7", "the counters show", "7 hit"),
     "load/routes.py": ("the dataset plans one",),
@@ -67,6 +69,27 @@ def warned() -> set[str]:
 
 # Places that hold a word, not a figure.
 FILLED = {
+    "7 was restarted within the interval, so its counters and its cache began anew7": (
+        "http://a:1 was restarted within the interval, so its counters and its cache began anew",
+        "http://a:1 was restarted within the interval, so its counters and its cache began anew; the hit rate lies "
+        "between 7.00% and 9.00%",
+    ),
+    "the counters of 7 fell within the interval, so how much was asked for and hit is not known7": (
+        "the counters of http://a:1 fell within the interval, so how much was asked for and hit is not known",
+        "the counters of http://a:1 fell within the interval, so how much was asked for and hit is not known; the hit "
+        "rate lies between 7.00% and 9.00%",
+    ),
+    "7: 7 in between, so its figures are not known (7)": (
+        "http://a:1: its process was restarted in between, so its figures are not known (queries at least 7, hits at "
+        "least 7)",
+        "http://a:1: its counters began anew in between, so its figures are not known (no bound either)",
+    ),
+    "7: 7 tokens were looked up, 7 prompt tokens: 7": (
+        "http://a:1: 7 tokens were looked up, 8 prompt tokens: some prompts are never looked up (prompt logprobs "
+        "bypass the cache)",
+        "http://a:1: 9 tokens were looked up, 8 prompt tokens: some tokens were looked up more than once (older "
+        "versions count preempted and waiting requests again) or belong to prompts that were aborted",
+    ),
     "7 of 7 7 failed": ("7 of 7 warmup prompts failed", "7 of 7 requests of the replayed set failed"),
     "the dataset plans 7; 7 has 7 caches in all (DP ranks or instances): hits are missed where a group meets several "
     "of them": (

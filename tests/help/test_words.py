@@ -169,21 +169,24 @@ def test_the_command_line_says_the_same_in_both_languages(key: str) -> None:
 def test_chinese_is_not_left_in_english() -> None:
     latin = {key for key, (_, chinese) in CLI.items() if not re.search(r"[\u4e00-\u9fff]", chinese)}
     assert latin == {
-        "column.group", "column.warmup", "column.kv_tokens", "fact.group", "fact.e2e", "fact.ttft", "inspect.suffix",
+        "column.group", "column.warmup", "counted.unit.block", "counted.unit.token",
+        "column.kv_tokens", "fact.group", "fact.e2e", "fact.ttft", "inspect.suffix",
         "inspect.tokens_of", "inspect.unknown", "place.group",
     }  # fmt: skip
 
 
 def test_what_the_commands_say_is_in_the_table_and_nothing_is_left_over() -> None:
     sources = [*(ROOT / "flows").rglob("*.py"), *(ROOT / "prefixcache" / "help").glob("*.py")]
-    sources += [ROOT / "prefixcache" / "report" / f"{name}.py" for name in ("sweep", "paired", "slo_curve")]
+    sources += [ROOT / "prefixcache" / "report" / f"{name}.py" for name in ("sweep", "paired", "slo_curve", "counted")]
     sources += [ROOT / "prefixcache" / name for name in ("analysis/paired/compare.py", "load/slo_points.py")]
-    text = "\n".join(path.read_text() for path in sources if path.stem not in ("words_cli", "words_compare"))
+    tables = ("words_cli", "words_compare", "words_metrics", "words_probe")
+    text = "\n".join(path.read_text() for path in sources if path.stem not in tables)
     said = set(re.findall(r"say\(\s*f?[\"']([a-z_.]+)[\"']", text))
     assert said - set(CLI) == set()
     # Keys put together from a name.
     groups = ("status.", "check.", "column.", "fact.", "init.", "inspect.", "place.", "pass_name.", "method.")
     groups += ("tier.", "source.", "metric.", "over.", "limit.", "compare_warning.", "search_warning.")
+    groups += ("counted.", "probe.")  # tests/probe/test_parts.py looks at these
     quoted = {key for key in CLI if f'"{key}"' in text or f"'{key}'" in text}
     assert {key for key in CLI if key not in quoted and not key.startswith(groups)} == set()
 

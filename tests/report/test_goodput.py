@@ -42,6 +42,12 @@ def test_the_runs_own_thresholds_and_those_of_now(tmp_path: Path) -> None:
     assert other["passes"][0]["goodput"]["good_requests"] == 3
 
 
+def test_an_empty_text_is_no_threshold_and_not_taken_for_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        report_of(load_run(run_with(tmp_path, "ttft=60ms")), "")
+    assert (caught.value.field, bool(caught.value.remedy)) == ("--slo", True)
+
+
 def test_without_thresholds_there_is_no_goodput(tmp_path: Path) -> None:
     report = report_of(load_run(run_with(tmp_path)))
     assert (report["slo"], report["passes"][0]["goodput"]) == (None, None)

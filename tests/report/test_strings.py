@@ -47,6 +47,8 @@ def test_chinese_is_not_left_in_english() -> None:
         "section.groups",
         "column.group",
         "column.ttft_p50",
+        "column.ttft_p99",
+        "column.tpot_p50",
         "metric.ttft_s",
         "metric.tpot_s",
         "repro.tokenizer",

@@ -1,0 +1,61 @@
+"""Help pages on 80 columns: nothing is cut, in either language."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from flows.cli import app
+from prefixcache.help.chinese_flags import COMMANDS, FLAGS
+
+HAN = re.compile(r"[\u4e00-\u9fff]")
+BY_NAME = get_command(app).commands  # type: ignore[attr-defined]
+
+
+def help_of(name: str, language: str) -> str:
+    shown = CliRunner().invoke(app, [name, "--lang", language, "--help"], env={"COLUMNS": "80"})
+    assert shown.exit_code == 0
+    return shown.stdout
+
+
+def solid(text: str) -> str:
+    """Without frames, line breaks and blanks."""
+    return re.sub(r"[\s│╭╮╰╯─]", "", text)
+
+
+@pytest.mark.parametrize("name", ["run", "search", "generate", "report", "compare"])
+def test_nothing_is_cut(name: str) -> None:
+    english, chinese = help_of(name, "en"), help_of(name, "zh")
+    for page in (english, chinese):
+        assert "…" not in page
+        assert "<bool>" not in page
+        assert max(len(line) + len(HAN.findall(line)) for line in page.splitlines()) <= 80
+    for parameter in BY_NAME[name].params:
+        # A column at a time: flags and help stand side by side, so the help is sought by its words.
+        assert all(flag in english and flag in chinese for flag in parameter.opts)
+        assert all(word in solid(english) for word in map(solid, re.split(r"[ ]", parameter.help)))
+        assert solid(FLAGS[parameter.help]).split("，")[0][:12] in solid(chinese)
+
+
+def test_every_command_and_flag_has_chinese_words() -> None:
+    missing = {command.help for command in BY_NAME.values()} - set(COMMANDS)
+    assert missing == set()
+    helps = {parameter.help for command in BY_NAME.values() for parameter in command.params}
+    assert helps - set(FLAGS) == set()
+    of_pages = {"Show this message and exit.", "Language of the output: en or zh."}
+    assert set(FLAGS) - helps - of_pages == set(), "words that no flag has any more"
+    assert set(COMMANDS) == {command.help for command in BY_NAME.values()}
+    assert [text for text in (*FLAGS.values(), *COMMANDS.values()) if not HAN.search(text)] == []
+
+
+def test_the_page_tells_required_default_and_range() -> None:
+    page = help_of("search", "zh")
+    assert "[必填]" in page
+    assert "[默认 256]" in page
+    assert re.search(r"--retries +N ≥0", page)
+    assert "[默认 0]" in page
+    assert page.startswith("用法：")
+    assert "prefixcache search [选项]" in page or "search [选项]" in page
