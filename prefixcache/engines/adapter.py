@@ -84,6 +84,7 @@ class Traits:
         hit_rule: tokens that a request hits, in words.
         units: hit units of model families that are not the block size, ``(family, rule)``.
         traps: what misleads.
+        estimate: what makes its estimated figures worse, for those who read one.
         sources: where all this comes from.
     """
 
@@ -93,6 +94,7 @@ class Traits:
     hit_rule: str = ""
     units: tuple[tuple[str, str], ...] = ()
     traps: tuple[str, ...] = ()
+    estimate: str = ""
     sources: tuple[str, ...] = ()
 
 

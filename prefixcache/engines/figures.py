@@ -119,7 +119,10 @@ def figures_of(adapter: Adapter, counters: Mapping[Quantity, Figure], notes: lis
     if UNIT_OPEN in figures.flags:
         more.append("the page does not say whether it counts blocks or tokens; taken as blocks")
     if ESTIMATE in figures.flags:
-        more.append("hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends")
+        worse = f"; {adapter.traits.estimate}" if adapter.traits.estimate else ""
+        more.append(
+            f"hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends{worse}"
+        )
     unborn = [q for q in (Quantity.HITS, Quantity.EXTERNAL_HITS) if q in counters and NOT_YET_BORN in counters[q].flags]
     # Of the tier behind the device alone its flag tells: most servers have none, and a note in every run says nothing.
     if Quantity.HITS in unborn:

@@ -20,6 +20,14 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
         "命中为估算值：两端的累计命中率（已舍入）乘以 Prompt Token 数后相减",
     ),
     (
+        r"a Motor's page has the unweighted mean of its pods: give each pod's own page",
+        "Motor 页面给出的是各 Pod 命中率的未加权平均：请使用各 Pod 自身的页面",
+    ),
+    (
+        r"hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends; (.+)",
+        "命中为估算值：两端的累计命中率（已舍入）乘以 Prompt Token 数后相减；{0}",
+    ),
+    (
         r"no series of (.+) yet: this version shows it from its first event on, so it is 0",
         "尚无 {0} 序列：该版本在首次事件后才导出，因此为 0",
     ),

@@ -217,6 +217,7 @@ def test_older_mindie_has_only_a_ratio_since_the_start() -> None:
     row = found["global"]
     assert (row["queries"], row["hits"]) == (4000, 0.8 * 5000 - 0.5 * 1000)
     assert warned(found, "hits are an estimate")
+    assert warned(found, "Motor's page has the unweighted mean of its pods")
     fresh = whole(GAUGE.format("Nan", 0), GAUGE.format(0.25, 400))
     assert (fresh["queries"], fresh["hits"]) == (400, 100)
     restarted = whole(GAUGE.format(0.5, 1000), GAUGE.format(0.8, 500))

@@ -79,6 +79,11 @@ FILLED = {
         "the counters of http://a:1 fell within the interval, so how much was asked for and hit is not known; the hit "
         "rate lies between 7.00% and 9.00%",
     ),
+    "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends7": (
+        "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends",
+        "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends; a Motor's page has "
+        "the unweighted mean of its pods: give each pod's own page",
+    ),
     "7: 7 in between, so its figures are not known (7)": (
         "http://a:1: its process was restarted in between, so its figures are not known (queries at least 7, hits at "
         "least 7)",

@@ -156,3 +156,17 @@ def test_bounds_of_a_hit_rate_over_a_reset() -> None:
 def test_the_limit_of_polling_is_one_percent() -> None:
     assert MOST_SHARE == 0.01
     assert isinstance(VLLM, Adapter)
+
+
+def test_a_reset_that_no_sample_saw_is_found_by_the_time_of_creation(dataset: Path, tmp_path: Path) -> None:
+    """The counters grow past what they were before, so between the ends they only seem to have risen."""
+    plan = tmp_path / "faults.yaml"
+    plan.write_text("- requests: 4\n  reset_counters: true\n")
+    with EngineProcess(EngineOptions("embedded", block_size=16, faults=str(plan))) as engine:
+        options = RunOptions(urls=(engine.url,), poll_interval=60.0, concurrency=1)
+        run_benchmark(dataset, tmp_path / "run", options)
+    found = counters(tmp_path / "run")
+    assert (found["status"], found["measured_hit_tokens"]) == ("reset_detected", None)
+    low, high = found["hit_rate_bounds"]
+    truth = found["expected_hit_tokens"] / found["planned_input_tokens"]
+    assert 0 < low <= truth <= high < 1

@@ -82,6 +82,7 @@ MINDIE = Adapter(
             "the older Motor (coordinator) averages its pods' ratios unweighted: give each pod's own page",
             "older versions have only a ratio since the start: hits are an estimate",
         ),
+        estimate="a Motor's page has the unweighted mean of its pods: give each pod's own page",
         sources=("the published server source of MindIE-LLM", "measured traps in the project's specification"),
     ),
 )
