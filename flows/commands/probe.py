@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flows import metering_options as metering
+from flows import sending_options as sending
 from flows import service_options as service
 from flows.console import emit_json, err, out, reporting_errors, warn
 from flows.options import AsJson, Language, named_file
+from flows.secrets import refuse_blocks
 from prefixcache.errors import InputError
 from prefixcache.help.messages import language_of, say
 
@@ -50,6 +53,10 @@ def probe(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the file of --write-config if it exists.")
     ] = False,
+    api: sending.Api = sending.API,
+    header: sending.Headers = None,
+    rank_field: sending.RankField = None,
+    engine: metering.Engine = metering.ENGINE,
     insecure: service.Insecure = False,
     ca_file: service.CaFile = None,
     proxy: service.Proxy = None,
@@ -57,11 +64,13 @@ def probe(
     as_json: AsJson = False,
 ) -> None:
     """Find out how a server's prefix cache works, by prompts of its own. Exit 1 if what it says is not so."""
-    with reporting_errors(as_json=as_json):
+    with reporting_errors(as_json=as_json, flags=("header", "rank_field", "engine")):
         chosen = language_of(lang)
         _check_free(write_config, overwrite)
+        refuse_blocks({"header": header})
         from prefixcache.engines.http import Connection
         from prefixcache.files import write_bytes
+        from prefixcache.load.sending import Sending, parse_headers
         from prefixcache.probe.fragment import fragment
         from prefixcache.probe.options import ProbeOptions
         from prefixcache.probe.run import probe_server
@@ -75,6 +84,8 @@ def probe(
             reset=not no_reset,
             time_limit=time_limit,
             connection=Connection(insecure, Path(ca_file) if ca_file else None, proxy),
+            engine=engine,
+            sending=Sending(api=api, headers=parse_headers(tuple(header or ())), rank_field=rank_field),
         )
         with err.status(say("probe.step", chosen, step="…")) as status:
             if as_json or not err.is_terminal:
@@ -92,8 +103,10 @@ def probe(
 
 
 def _show(report: ProbeReport, lang: Chosen, written: Path | None) -> None:
-    from flows.probe_view import card, closing
+    from flows.probe_view import card, closing, opening
 
+    for line in opening(report, lang):
+        out.print(line, soft_wrap=True)
     out.print(card(report, lang))
     for line in closing(report, lang):
         out.print(line, soft_wrap=True)

@@ -13,13 +13,16 @@ from typing import Any
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.differences import (
     ABSENT,
+    ANEW,
     BORN,
     NOT_YET_BORN,
     PARTIAL,
     RESET,
     UNREAD_AFTER,
     UNREAD_BEFORE,
+    UNREADABLE,
     Figure,
+    Interval,
     difference,
     summed,
     unborn,
@@ -37,6 +40,7 @@ __all__ = [
     "NOT_YET_BORN",
     "PARTIAL",
     "RESET",
+    "UNREADABLE",
     "UNREAD_AFTER",
     "UNREAD_BEFORE",
     "Aggregation",
@@ -152,9 +156,10 @@ def aggregate(
     halved = any(
         PARTIAL in counters[quantity].flags for quantity in (Quantity.HITS, Quantity.QUERIES) if quantity in counters
     )
+    lost = any(UNREADABLE in counters[q].flags for q in (Quantity.HITS, Quantity.QUERIES) if q in counters)
     if halved and not missing:
         notes.append("not every endpoint counts both hits and queries, so their sums are of a part of the service")
-    status = "partial" if missing or halved else "complete"
+    status = "partial" if missing or halved or lost else "complete"
     if any(e.status == RESET for e in present):
         status = RESET
     return Aggregation(adapter.name, status, figures_of(adapter, counters, notes), endpoints)
@@ -185,23 +190,45 @@ def _endpoint(
         }
         return EndpointFigures(label, "missing", Figures(adapter, absent), {}, role=role)
     restarted = before.started_at is not None and after.started_at is not None and before.started_at != after.started_at
-    anew = restarted or fallen
-    engines = {}
-    for engine in dict.fromkeys((*adapter.engines(before), *adapter.engines(after))):
-        only = (adapter.engine_label, engine)
-        own = {q: difference(adapter, q, before, after, anew, only) for q in _cumulative(adapter)}
-        known = {q: f for q, f in own.items() if ABSENT not in f.flags}
-        engines[engine] = figures_of(adapter, told_units(known), [])
-    total = {q: difference(adapter, q, before, after, anew) for q in _cumulative(adapter)}
+    whole = Interval(before, after, restarted or fallen)
+    parts = _engines(adapter, whole)
+    found = {q: difference(adapter, q, whole, parts) for q in _cumulative(adapter)}
+    total = {q: figure for q, (figure, _) in found.items()}
+    engines = {name: {q: own[name] for q, (_, own) in found.items() if ABSENT not in own[name].flags} for name in parts}
     _fill_unborn(adapter, total, before, after)
-    reset = any(RESET in f.flags for f in total.values())
+    if reset := any(RESET in f.flags for own in (total, *engines.values()) for f in own.values()):
+        total, engines = _all_anew(total), {name: _all_anew(own) for name, own in engines.items()}
     total = {
         q: replace(f, at_least=max(f.at_least or 0.0, risen[q])) if RESET in f.flags and q in risen else f
         for q, f in total.items()
     }
+    rows = {name: figures_of(adapter, told_units(own), []) for name, own in engines.items()}
     notes = ["the server was restarted within the interval"] if restarted else []
     figures = figures_of(adapter, told_units(total), notes)
-    return EndpointFigures(label, RESET if reset else "ok", figures, engines, restarted, role)
+    return EndpointFigures(label, RESET if reset else "ok", figures, rows, restarted, role)
+
+
+def _engines(adapter: Adapter, whole: Interval) -> dict[str, Interval]:
+    """The pages of each engine."""
+    pages = [(page.parted(adapter.engine_label), page) for page in (whole.before, whole.after)]
+    found = {}
+    for engine in dict.fromkeys((*adapter.engines(whole.before), *adapter.engines(whole.after))):
+        first, last = (own.get(engine) or replace(page, series={}) for own, page in pages)
+        found[engine] = Interval(first, last, whole.anew)
+    return found
+
+
+def _all_anew(figures: Mapping[Quantity, Figure]) -> dict[Quantity, Figure]:
+    """An endpoint of which one counter began anew: another that did not fall may have begun anew and grown further.
+
+    What it grew by since the page of before is its least in either case.
+    """
+    return {
+        q: f
+        if f.delta is None or RESET in f.flags
+        else replace(f, delta=None, at_least=f.delta, flags=(*f.flags, RESET), why=ANEW)
+        for q, f in figures.items()
+    }
 
 
 def _cumulative(adapter: Adapter) -> list[Quantity]:

@@ -10,7 +10,7 @@ from typing import get_args
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.detect import detect_adapter, named_adapter
 from prefixcache.engines.frameworks.stores import is_only_a_store
-from prefixcache.engines.page import MetricsPage, page_text, parse_page
+from prefixcache.engines.page import MOST_BYTES, MetricsPage, page_text, parse_page
 from prefixcache.engines.quantities import Role
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.errors import InputError
@@ -77,7 +77,8 @@ def snapshots(pairs: Sequence[Pair]) -> tuple[Snapshot, Snapshot]:
 def _read(path: Path, flag: str) -> MetricsPage | str:
     """The page, or why the file holds none."""
     try:
-        text = page_text(path.read_bytes())
+        with path.open("rb") as file:
+            text = page_text(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror or 'cannot be read'}", field=flag, remedy="Give an existing file.", stage=STAGE
@@ -86,7 +87,7 @@ def _read(path: Path, flag: str) -> MetricsPage | str:
         return f"cannot be read: {error}"
     if text.lstrip()[:1] == "<":
         return "is an HTML page, not Prometheus text"
-    page = parse_page(text)
+    page = parse_page(text, to_end=True)
     return page if page.series else "holds no metric"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import math
 import zlib
@@ -19,6 +20,9 @@ MAX_WARNINGS = 20
 MOST_DIGITS = 9
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 256 * 2**20
+TOO_LARGE = f"more than {MOST_BYTES:,} bytes of text"
+# What ends a page of OpenMetrics, with or without a line's end behind it.
+END = "# EOF"
 
 
 SeriesKey = tuple[str, tuple[tuple[str, str], ...]]
@@ -41,7 +45,8 @@ class Sample(NamedTuple):
 class MetricsPage:
     """Samples by name, HELP and TYPE texts by name (all without ``_total``), and what could not be read.
 
-    ``created``: when each counter began, by its ``_created`` series, as :attr:`Sample.key` of the counter.
+    ``created``: when each counter began, by its ``_created`` series, as :attr:`Sample.key` of the counter. ``unread``:
+    names some sample of which could not be read; ``cut``: the page ends within a line, so more may be missing.
     """
 
     series: Mapping[str, tuple[Sample, ...]]
@@ -49,6 +54,8 @@ class MetricsPage:
     warnings: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     created: Mapping[SeriesKey, float] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
+    cut: bool = False
 
     def named(self, name: str) -> tuple[Sample, ...]:
         return self.series.get(name, ())
@@ -78,6 +85,18 @@ class MetricsPage:
             for name, samples in self.series.items()
         }
         return replace(self, series={name: samples for name, samples in kept.items() if samples})
+
+    def parted(self, label: str) -> dict[str, MetricsPage]:
+        """The page once for each value of a label, with only the series that have it."""
+        found: dict[str, dict[str, list[Sample]]] = {}
+        for name, samples in self.series.items():
+            for sample in samples:
+                if label in sample.labels:
+                    found.setdefault(sample.labels[label], {}).setdefault(name, []).append(sample)
+        return {
+            value: replace(self, series={name: tuple(own) for name, own in series.items()})
+            for value, series in found.items()
+        }
 
     def cleaned(self, labels: Collection[str], clean: Callable[[str], str]) -> MetricsPage:
         """The same page with the values of these labels passed through ``clean``.
@@ -109,17 +128,36 @@ def page_text(body: bytes) -> str:
         ValueError: broken gzip, or more than ``MOST_BYTES`` of text.
     """
     if body[:2] == GZIP:
-        unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        try:
-            body = unpack.decompress(body, MOST_BYTES)
-        except (zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"broken gzip ({error})") from None
-        if unpack.unconsumed_tail:
-            raise ValueError(f"more than {MOST_BYTES:,} bytes of text")
+        body = _unpacked(body)
+    if len(body) > MOST_BYTES:
+        raise ValueError(TOO_LARGE)
+    if body[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # as PowerShell saves
+        return body.decode("utf-16", "replace")
     return body.decode("utf-8-sig", "replace")
 
 
-def parse_page(text: str, wanted: Collection[str] | None = None, clean: Callable[[str], str] = str) -> MetricsPage:
+def _unpacked(body: bytes) -> bytes:
+    """All members of a gzip file, each to its end."""
+    found: list[bytes] = []
+    room = MOST_BYTES
+    while body[:2] == GZIP:
+        unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        try:
+            found.append(unpack.decompress(body, room + 1))
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"broken gzip ({error})") from None
+        room -= len(found[-1])
+        if room < 0:
+            raise ValueError(TOO_LARGE)
+        if not unpack.eof:
+            raise ValueError("broken gzip (its end is missing)")
+        body = unpack.unused_data
+    return b"".join(found)
+
+
+def parse_page(
+    text: str, wanted: Collection[str] | None = None, clean: Callable[[str], str] = str, *, to_end: bool = False
+) -> MetricsPage:
     """Read a metrics page in Prometheus' text format, or OpenMetrics.
 
     Args:
@@ -127,12 +165,14 @@ def parse_page(text: str, wanted: Collection[str] | None = None, clean: Callable
         wanted: names without ``_total``; the other lines are skipped unread. A full page takes milliseconds to
             parse, which a load generator cannot spare while it polls.
         clean: takes out of a line what must not be shown, before the line is shortened for a warning.
+        to_end: both formats end every line with a line feed, so of a page that does not the last line was cut and is
+            not read: 12 may have been 1,234.
 
     Returns:
         The page; lines that are no samples are in ``warnings``. Of two samples of one series the first counts, as a
         Prometheus server has it.
     """
-    return _Reading(wanted, clean).read(text)
+    return _Reading(wanted, clean).read(text, to_end)
 
 
 class _Reading:
@@ -147,13 +187,22 @@ class _Reading:
         self.types: dict[str, str] = {}
         self.created: dict[SeriesKey, float] = {}
         self.warnings: list[str] = []
+        self.unread: set[str] = set()
 
-    def read(self, text: str) -> MetricsPage:
-        for number, line in enumerate(text.splitlines(), 1):
+    def read(self, text: str, to_end: bool) -> MetricsPage:
+        lines = text.split("\n")  # other ends of lines that Unicode knows may stand in a label
+        last = lines[-1].strip()
+        cut = to_end and last not in ("", END)
+        if cut:
+            lines.pop()
+        for number, line in enumerate(lines, 1):
             if line := line.strip():
                 self._line(number, line)
+        if cut:
+            self._warn(len(lines) + 1, "skipped (the page ends within this line: what stood behind it is lost)", last)
         samples = {name: tuple(found.values()) for name, found in self.series.items()}
-        return MetricsPage(samples, self.helps, tuple(self.warnings), self.types, self.created)
+        unread = frozenset(self.unread)
+        return MetricsPage(samples, self.helps, tuple(self.warnings), self.types, self.created, unread, cut)
 
     def _line(self, number: int, line: str) -> None:
         if line.startswith("#"):
@@ -167,6 +216,7 @@ class _Reading:
             samples = _read_samples(line)
         except (ValueError, IndexError, KeyError, AttributeError, TypeError) as error:
             self._warn(number, f"skipped ({error.__class__.__name__})", line)
+            self.unread.add(base_name(name))
             return
         for spelled, sample in samples:
             self._take(number, line, spelled, sample)
@@ -179,6 +229,7 @@ class _Reading:
             return
         if math.isinf(sample.value):  # NaN is "not available", this is no figure at all
             self._warn(number, "skipped (infinite)", line)
+            self.unread.add(sample.name)
             return
         if sample.name.endswith(CREATED):
             self.created[sample._replace(name=base_name(sample.name.removesuffix(CREATED))).key] = sample.value

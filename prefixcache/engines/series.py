@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prefixcache.engines.page import MetricsPage, Sample
+from prefixcache.engines.page import MetricsPage, Sample, SeriesKey
 from prefixcache.engines.quantities import Kind, Scope, Unit
 
 
@@ -41,15 +41,35 @@ class Series:
         return frozenset(self.names)
 
     def select(self, page: MetricsPage) -> tuple[Sample, ...]:
-        """The page's samples of the first name that it has; what is not available (NaN) is left out."""
+        """The page's samples of the first name that it has; what is no number of its kind (NaN, a negative
+        count) is left out."""
         for name in self.names:
             if found := tuple(s for s in page.named(name) if self._is_own(s)):
                 return found
         return ()
 
+    def unread(self, page: MetricsPage) -> frozenset[SeriesKey] | None:
+        """Series that are on the page without a number: their figure is not known, which is not 0. None: any may be,
+        because a part of the page could not be read.
+
+        Where values below ``lowest`` mean "not available", such a value and NaN mean that nothing was counted yet.
+        """
+        if page.cut or not page.unread.isdisjoint(self.names):
+            return None
+        if self.lowest is not None:
+            return frozenset()
+        return frozenset(
+            s.key for name in self.names for s in page.named(name) if self._is_labelled(s) and not self._is_number(s)
+        )
+
     def _is_own(self, sample: Sample) -> bool:
-        if sample.value != sample.value or (self.lowest is not None and sample.value < self.lowest):
-            return False
+        return self._is_number(sample) and self._is_labelled(sample)
+
+    def _is_number(self, sample: Sample) -> bool:
+        lowest = 0.0 if self.lowest is None and self.kind == "cumulative" else self.lowest
+        return sample.value == sample.value and (lowest is None or sample.value >= lowest)
+
+    def _is_labelled(self, sample: Sample) -> bool:
         return all(sample.labels.get(label, "") in values for label, values in self.labels.items())
 
     def exported_by(self, page: MetricsPage) -> bool:

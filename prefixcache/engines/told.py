@@ -7,9 +7,10 @@ from typing import Any
 
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.aggregate import RESET, Aggregation, EndpointFigures, Figures, aggregate
-from prefixcache.engines.differences import PARTIAL, plain
+from prefixcache.engines.differences import BORN, PARTIAL, plain
 from prefixcache.engines.frameworks.stores import stores_on
 from prefixcache.engines.quantities import Quantity, Role
+from prefixcache.engines.series import Series
 from prefixcache.engines.snapshot import Snapshot
 
 CACHE = (Quantity.QUERIES, Quantity.HITS, Quantity.EXTERNAL_QUERIES, Quantity.EXTERNAL_HITS)
@@ -125,10 +126,34 @@ def _warnings(found: Aggregation, before: Snapshot, after: Snapshot, adapter: Ad
     for quantity in CACHE[:2]:
         if found.total.delta(quantity) is None and not any(e.status == RESET for e in found.endpoints):
             texts.append(f"{quantity.value} are not available: {found.total.why_unknown(quantity)}")
+    texts += [
+        f"{label}: its two pages are the same, so one page was given twice or nothing was asked in between"
+        for label, page in after.pages.items()
+        if page.series and label in before.pages and page.series == before.pages[label].series
+    ]
+    texts += _born(adapter, found)
     texts += _never_looked_up(found)
     texts += _gauges(adapter, after)
     texts += _models(after)
     return list(dict.fromkeys(texts))
+
+
+def _born(adapter: Adapter, found: Aggregation) -> list[str]:
+    """Counters without a series before, beside others that have one: counted from 0, which a page that was saved in
+    part does not bear out. Where a series is known to begin with its first event, nothing is said."""
+    texts = []
+    for endpoint in found.endpoints:
+        own = {q: endpoint.total.counters[q] for q in CACHE if q in endpoint.total.counters}
+        if endpoint.status == RESET or not any(f.before is not None for f in endpoint.total.counters.values()):
+            continue
+        late = [q for q in CACHE if any(isinstance(s, Series) and s.witnesses for s in adapter.sources(q))]
+        born = [q.value for q, f in own.items() if BORN in f.flags and f.before is None and q not in late]
+        if born:
+            texts.append(
+                f"{endpoint.endpoint}: the page of before has no series of {', '.join(born)}, so all that the page of "
+                "after shows is taken as counted in between"
+            )
+    return texts
 
 
 def _never_looked_up(found: Aggregation) -> list[str]:

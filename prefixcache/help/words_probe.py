@@ -61,6 +61,10 @@ PROBE: dict[str, tuple[str, str]] = {
         "no metrics page of a known framework: hits are read from the answers alone.",
         "没有已知框架的 Metrics 页面，命中数仅取自响应。",
     ),
+    "probe.warn.other_metrics": (
+        "no metrics page has a metric of {engine}: hits are read from the answers alone.",
+        "Metrics 页面中没有 {engine} 的指标，命中数仅取自响应。",
+    ),
     "probe.warn.busy": (
         "the server was not seen idle before the probe: {why}",
         "探测开始前未观察到服务空闲：{why}",
@@ -127,6 +131,7 @@ PROBE: dict[str, tuple[str, str]] = {
         "服务自报名称；指标格式与 {adapter} 相同。",
     ),
     "probe.who.by_metrics": ("Its metrics page tells.", "由 Metrics 页面判断。"),
+    "probe.who.named": ("--engine names it.", "由 --engine 指定。"),
     "probe.who.by_info": ("Its info route tells; there is no metrics page.", "由信息接口判断，没有 Metrics 页面。"),
     "probe.who.untold": (
         "Neither a metrics page nor an info route tells.",
@@ -142,6 +147,26 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     "probe.by.counters": ("Read from the counters.", "读自计数器。"),
     "probe.by.usage": ("Read from the answers' usage.", "读自响应 usage。"),
+    "probe.by.chat": (
+        "Through the chat route: {head} tokens of its template stand before the words, {tail} behind.",
+        "经 Chat 接口发送：模板在词语之前占 {head} 个 Token，之后占 {tail} 个。",
+    ),
+    "probe.place.rounded": (
+        "Only a chat route, and hits told by a rounded rate: where the words stand behind the template ({around} "
+        "tokens in all) cannot be told.",
+        "仅有 Chat 接口，且命中数来自取整的比率：无法确定词语在模板（共 {around} 个 Token）之后的位置。",
+    ),
+    "probe.place.single": (
+        "Only a chat route, and hits token by token: how many of the template's {around} tokens stand before the "
+        "words cannot be told without a tokenize route for chats.",
+        "仅有 Chat 接口，且按单个 Token 命中：没有支持对话的 Tokenize 接口，无法确定模板的 {around} 个 Token 中"
+        "有多少在词语之前。",
+    ),
+    "probe.place.odd": (
+        "Only a chat route, and what prompts hit fits no place of the words behind the template ({around} tokens in "
+        "all).",
+        "仅有 Chat 接口，且命中数与词语在模板（共 {around} 个 Token）之后的任何位置都不符。",
+    ),
     "probe.drop.found": (
         "Matched units that are computed again all the same: {drop}.",
         "匹配到但仍重新计算的单元数：{drop}。",
@@ -202,6 +227,10 @@ PROBE: dict[str, tuple[str, str]] = {
         "A prompt that goes on with the answer ({prompt} + {output} tokens) hits {hit}: neither rule.",
         "以上一次回答续写的 Prompt（{prompt} + {output} Token）命中 {hit}，两种规则均不符。",
     ),
+    "probe.outputs.texts": (
+        "Prompts are not taken as ids here, so an answer cannot be sent again exactly.",
+        "此处 Prompt 不以 ID 发送，无法逐 Token 续写回答。",
+    ),
     "probe.outputs.no_ids": (
         "The server does not tell the ids of its answer's tokens.",
         "服务不返回输出 Token 的 ID。",
@@ -226,6 +255,10 @@ PROBE: dict[str, tuple[str, str]] = {
         "相同 {field} 下 Prompt 命中，不同 {field} 下不命中。",
     ),
     "probe.salt.ignored": ("{field} is taken and ignored: {detail}.", "{field} 被接受但被忽略：{detail}。"),
+    "probe.salt.unknown_field": (
+        "{field} keeps nothing apart here, and this release is not known to have it.",
+        "{field} 未隔离缓存，且未知该版本支持此字段。",
+    ),
     "probe.salt.refused": ("{field} is refused: {detail}.", "{field} 被拒绝：{detail}。"),
     "probe.salt.unproven": ("{field} could not be proven: {detail}.", "{field} 无法证实：{detail}。"),
     "probe.reset.none": ("{framework} has no route for it.", "{framework} 没有清空缓存的接口。"),
@@ -259,6 +292,10 @@ PROBE: dict[str, tuple[str, str]] = {
         "{answers} of {of} answers tell cached tokens; {both} could be compared with counters.",
         "{of} 条响应中 {answers} 条提供命中 Token 数，可与计数器比对的有 {both} 条。",
     ),
+    "probe.usage.in_streams": (
+        "In streams only, with stream_options.include_usage: {usage} cached tokens of {length}.",
+        "仅流式响应（stream_options.include_usage）提供：{length} 个 Token 中命中 {usage} 个。",
+    ),
     "probe.usage.zero": (
         "0 in all {count} answers whose prompts hit by the counters (e.g. {counted} of {length}; usage {usage}).",
         "计数器显示命中的 {count} 条响应中 usage 均为 {usage}（例如 {length} 个 Token 命中 {counted} 个）。",
@@ -275,6 +312,10 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.tokens.not_given_no_route": (
         "Not checked: no --tokenizer was given. The server has no tokenize route.",
         "未检查：未指定 --tokenizer。服务没有 Tokenize 接口。",
+    ),
+    "probe.tokens.chat": (
+        "Not checked: only a chat route and no tokenize route, and a template stands around every text.",
+        "未检查：仅有 Chat 接口且没有 Tokenize 接口，文本前后均有模板。",
     ),
     "probe.tokens.no_answer": ("The server answered to none of the strings.", "服务未能处理任何测试字符串。"),
     "probe.tokens.by_ids": (

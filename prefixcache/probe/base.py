@@ -55,4 +55,4 @@ def longest_shared(line: Line) -> int:
     """Tokens that a base prompt may have: what the model takes, less what stands behind them."""
     facts = line.service.facts
     limits = [longest(line.service) or UNKNOWN_LENGTH, facts.cache.kv_tokens or RUNGS[-1] * 2]
-    return min(limits) - ROOM
+    return min(limits) - ROOM - line.tail

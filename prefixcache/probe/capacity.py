@@ -87,15 +87,16 @@ def _tell(report: ProbeReport, bracket: Bracket, texts: list[Said], readings: li
 
 async def _holds(line: Line, unit: int, drop: int, size: int) -> tuple[bool | None, Reading]:
     """Is a prompt still whole in the cache after so many tokens in all, its own among them?"""
-    count = max(unit * (drop + 2), 32) + 1 - line.head
+    around = line.head + line.tail
+    count = max(unit * (drop + 2), 32) + 1
     prompt = line.pieces.fresh(count)
     await line.send(prompt)
     before = await line.send(prompt, count)
-    left = size - count
+    left = size - count - around
     most = min(FILL, longest_shared(line))
     while left > 0:
         piece = min(left, most)
-        await line.fill(piece)
+        await line.fill(max(1, piece - around))
         left -= piece
     after = await line.send(prompt, count)
     if before.hit is None or after.hit is None:

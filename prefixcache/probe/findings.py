@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from prefixcache.help.chinese import chinese_of
 from prefixcache.help.messages import say
 from prefixcache.help.words import Language
 from prefixcache.probe.reading import Reading
@@ -13,26 +14,26 @@ from prefixcache.probe.reading import Reading
 Source = Literal["stated", "measured", "derived", "unknown"]
 SOURCES: tuple[Source, ...] = ("stated", "measured", "derived", "unknown")
 NAMES = (
+    "hit_unit",
+    "hit_drop",
+    "block_size",
+    "last_token_rule",
+    "matching",
+    "outputs_cached",
+    "usage_cached_tokens",
+    "salt",
+    "reset",
+    "dp_size",
+    "rank_route",
+    "capacity_tokens",
+    "tokenizer",
+    "order_evidence",
     "framework",
     "version",
     "models",
     "max_model_len",
-    "block_size",
-    "hit_unit",
-    "hit_drop",
-    "last_token_rule",
-    "matching",
-    "outputs_cached",
-    "dp_size",
-    "rank_route",
-    "salt",
-    "reset",
-    "usage_cached_tokens",
-    "tokenizer",
-    "order_evidence",
-    "capacity_tokens",
 )
-"""All findings, in the order in which they are shown."""
+"""All findings, in the order in which they are shown: what a dataset depends on first."""
 MOST_READINGS = 60
 
 
@@ -44,7 +45,13 @@ class Said:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, language: Language) -> str:
-        return say(f"probe.{self.code}", language, **self.values)
+        values = self.values if language == "en" else {name: _inner(value) for name, value in self.values.items()}
+        return say(f"probe.{self.code}", language, **values)
+
+
+def _inner(value: Any) -> Any:
+    """Reasons are sentences of their own."""
+    return chinese_of(value) if isinstance(value, str) and " " in value else value
 
 
 def said(code: str, **values: Any) -> Said:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import orjson
+
+from prefixcache.load.sending import Api
 from prefixcache.load.usage import Usage, read_usage
 from prefixcache.probe.service import Answer
 
@@ -22,14 +25,60 @@ class Form:
     def native(self) -> bool:
         return self.path == "/generate"
 
+    @property
+    def chat(self) -> bool:
+        """A template of the server's stands around the prompt."""
+        return self.name == "messages"
+
 
 FORMS = (
     Form("/v1/completions", "prompt", True),
     Form("/v1/completions", "prompt", False),
     Form("/generate", "input_ids", True),
     Form("/generate", "text", False),
+    Form("/v1/chat/completions", "messages", False),
 )
+"""In the order in which they are tried: what stands around a prompt is best known where it is ids."""
 NATIVE = next(form for form in FORMS if form.native and form.ids)
+
+
+def forms_of(api: Api) -> tuple[Form, ...]:
+    """The forms of an interface; of the OpenAI one all, SGLang's own route in its place where there is none."""
+    return FORMS if api == "openai" else tuple(form for form in FORMS if form.native)
+
+
+def body_of(form: Form, model: str, content: Any, output: int, *, streamed: bool) -> dict[str, Any]:
+    """A request's body.
+
+    Args:
+        form: how the prompt is sent.
+        model: name of the model.
+        content: the prompt, ids or a text.
+        output: tokens to generate.
+        streamed: the answer is to come as events, the last one with usage.
+    """
+    if form.native:
+        sampling = {"max_new_tokens": output, "temperature": 0, "ignore_eos": True}
+        return {form.name: content, "sampling_params": sampling} | ({"stream": True} if streamed else {})
+    prompt = [{"role": "user", "content": content}] if form.chat else content
+    body = {"model": model, form.name: prompt, "max_tokens": output, "temperature": 0}
+    body |= {"ignore_eos": True} if output > 1 else {}
+    return body | ({"stream": True, "stream_options": {"include_usage": True}} if streamed else {})
+
+
+def streamed_body(raw: bytes) -> dict[str, Any]:
+    """What a stream's events say together, as far as a probe needs it: their usage, SGLang's figures."""
+    found: dict[str, Any] = {}
+    for line in raw.splitlines():
+        if not line.startswith(b"data:"):
+            continue
+        try:
+            event = orjson.loads(line[5:])
+        except orjson.JSONDecodeError:  # [DONE]
+            continue
+        if isinstance(event, dict):
+            found |= {name: event[name] for name in ("usage", "timings", "meta_info") if event.get(name)}
+    return found
 
 
 def usage_of(answer: Answer, form: Form) -> Usage:

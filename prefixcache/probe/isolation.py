@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
+import sys
 
 from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.salt import ProbeAnswer, probe_salt
@@ -13,6 +15,10 @@ from prefixcache.probe.line import Line, Refused
 from prefixcache.probe.reading import Reading
 
 RESET_TRIES, RESET_PAUSE_S = 3, 0.3
+SALT_SINCE = {"vllm": (0, 9), "vllm-ascend": (0, 9), "sglang": (0, 5, 4), "tensorrt-llm": (1, 2)}
+"""The release from which a framework's requests surely have the field (vllm#17045, sglang#10718, TensorRT-LLM#7106).
+Older ones pass over fields that they do not know."""
+NEVER = sys.maxsize
 
 
 async def find_salt(line: Line, report: ProbeReport, certain: int, floor: int) -> None:
@@ -43,12 +49,28 @@ async def find_salt(line: Line, report: ProbeReport, certain: int, floor: int) -
     if found.finding == "separates":
         report.add(Finding("salt", name, "measured", (said("salt.separates", field=name),), readings))
     elif found.finding == "ignored":
-        report.add(Finding("salt", None, "measured", (said("salt.ignored", **told),), readings))
-        report.contradict("salt_ignored", field=name, hit=f"{readings[-1].hit:,.0f}")
+        code = "salt.ignored" if await _promises_salt(line, name) else "salt.unknown_field"
+        report.add(Finding("salt", None, "measured", (said(code, **told),), readings))
+        if code == "salt.ignored":
+            report.contradict("salt_ignored", field=name, hit=f"{readings[-1].hit:,.0f}")
     elif found.finding == "refused":
         report.add(Finding("salt", None, "measured", (said("salt.refused", **told),), readings))
     else:
         report.add(unknown("salt", "salt.unproven", readings, **told))
+
+
+async def _promises_salt(line: Line, name: str) -> bool:
+    """Whether the server's own description of its routes has the field, else whether its release is known to."""
+    answer = await line.service.get("/openapi.json")
+    if answer.ok and answer.body:
+        return f'"{name}"'.encode() in answer.raw
+    return release(line.service.facts.version) >= SALT_SINCE.get(line.service.adapter.name, (NEVER,))
+
+
+def release(version: str | None) -> tuple[int, ...]:
+    """The numbers that a version begins with; none where there are none."""
+    found = re.match(r"v?(\d+(?:\.\d+)*)", version or "")
+    return tuple(map(int, found[1].split("."))) if found else ()
 
 
 async def reset(line: Line) -> ResetOutcome:

@@ -13,8 +13,8 @@ from prefixcache.engines.differences import ESTIMATE
 from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.probe.clock import OutOfTime
-from prefixcache.probe.forms import FORMS, Form, usage_of
-from prefixcache.probe.prompts import WORDS, Piece, Pieces
+from prefixcache.probe.forms import FORMS, Form, body_of, streamed_body, usage_of
+from prefixcache.probe.prompts import Piece, Pieces
 from prefixcache.probe.reading import Reading
 from prefixcache.probe.service import Answer, Service
 
@@ -24,13 +24,9 @@ LOOK_S = 0.02
 STILL_S = 0.2
 STANDING = 2
 """After so many answers that moved no counter, counters are not waited for any longer."""
-TRIES = 3
 BLOCKS, TOKENS = ("block", "blocks"), ("token", "tokens")
 OUTPUT = 1
-FIRST_LENGTHS = (8, 21)
-BASE, POWERS = 8, (1, 8, 64)
-"""A prompt of one word once, another 8 and a third 64 times tells the tokens of each: its length's digits to base 8."""
-ENOUGH_WORDS, FEWEST_WORDS = 64, 32
+LEAD = "So"
 
 
 class Refused(Exception):
@@ -57,8 +53,12 @@ class Line:
         service: the server.
         pieces: draws prompts.
         model: name of the requests.
-        form: how prompts are sent, once it is known.
-        head: tokens that the server puts before every prompt (BOS): shared by all of them.
+        forms: how prompts may be sent, in the order of trying.
+        form: how they are, once that is known.
+        head: tokens that the server puts before every prompt (BOS, a chat template's beginning): shared by all of them.
+        tail: tokens that it puts behind every prompt (a chat template's end).
+        placed: how many stand before and how many behind is known; until then all count as head.
+        streamed: answers are taken as streams, since only there usage tells cached tokens.
         route: where prompts go unless told otherwise.
         block: stated tokens of a block, for counters that count blocks.
         prefer_usage: the counters are known to tell nothing.
@@ -72,8 +72,12 @@ class Line:
     service: Service
     pieces: Pieces
     model: str
+    forms: tuple[Form, ...] = FORMS
     form: Form | None = None
     head: int = 0
+    tail: int = 0
+    placed: bool = True
+    streamed: bool = False
     route: Route = ANYWHERE
     block: int | None = None
     prefer_usage: bool = False
@@ -85,57 +89,6 @@ class Line:
     foreign: int = 0
     unseen: int = 0
     _standing: int = 0
-
-    async def open(self) -> None:
-        """Find a form that the server takes, and what it adds to every prompt.
-
-        Raises:
-            Refused: it takes none.
-        """
-        whys = []
-        for form in FORMS:
-            pieces = self.pieces if form.ids else Pieces(WORDS, self.pieces.luck)
-            answers = [await self._post(pieces.fresh(count), form, ANYWHERE, OUTPUT) for count in FIRST_LENGTHS]
-            if not all(answer.ok for answer in answers):
-                whys.append(next(answer.why for answer in answers if not answer.ok))
-                continue
-            added = {
-                tokens - count
-                for count, answer in zip(FIRST_LENGTHS, answers, strict=True)
-                if (tokens := usage_of(answer, form).prompt_tokens) is not None
-            }
-            self.form, self.pieces = form, pieces
-            if len(added) > 1 or any(each < 0 for each in added):
-                if form.ids or not await self._choose_words():
-                    self.form = None
-                    whys.append(f"{form.path}: it counts the words of a probe in another way than one token each")
-                    continue
-            else:
-                self.head = added.pop() if added else 0
-            return
-        raise Refused(whys[0] if whys else "no form of a prompt is known")
-
-    async def _choose_words(self) -> bool:
-        """Keep the words that are one token each, by the usage of prompts made of them; are there enough?"""
-
-        async def tokens(words: Sequence[str]) -> int:
-            assert self.form is not None
-            answer = await self._post(words, self.form, ANYWHERE, OUTPUT)
-            return usage_of(answer, self.form).prompt_tokens or -1
-
-        few, more = await tokens(WORDS[:1] * BASE), await tokens(WORDS[:1] * 2 * BASE)
-        head = few - (more - few)
-        good: list[str] = []
-        for at in range(0, len(WORDS), len(POWERS)):
-            words = WORDS[at : at + len(POWERS)]
-            number = (
-                await tokens([word for word, times in zip(words, POWERS, strict=False) for _ in range(times)]) - head
-            )
-            good += [word for word, times in zip(words, POWERS, strict=False) if number // times % BASE == 1]
-            if len(good) >= ENOUGH_WORDS:
-                break
-        self.pieces, self.head = Pieces(good, self.pieces.luck), head
-        return head >= 0 and len(good) >= FEWEST_WORDS and await tokens(good) == head + len(good)
 
     async def cache(self, prompt: Sequence[Piece], extra: Mapping[str, Any] | None = None, shared: int = 0) -> Reading:
         """Send a prompt so that it is cached wherever the next one may be served; the first reading."""
@@ -183,12 +136,12 @@ class Line:
         chosen = route or self.route
         before = await self.service.snapshot()
         began = time.perf_counter()
-        answer = await self._post(prompt, form, chosen, output, extra)
+        answer = await self.post(prompt, form, chosen, output, extra)
         seconds = time.perf_counter() - began
         if not answer.ok:
             raise Refused(answer.why)
         usage = usage_of(answer, form)
-        length = usage.prompt_tokens or len(prompt) + self.head
+        length = usage.prompt_tokens or len(prompt) + self.head + self.tail
         figures = await self._settled(before, length)
         reading = Reading(
             shared + self.head,
@@ -197,6 +150,7 @@ class Line:
             None,
             seconds=seconds,
             rank=chosen.rank,
+            streamed=self.streamed,
             prefer_usage=self.prefer_usage,
         )
         reading = self._counted(reading, figures)
@@ -215,36 +169,27 @@ class Line:
             Refused: the server did not answer it.
         """
         assert self.form is not None
-        answer = await self._post(self.pieces.fresh(count), self.form, self.route, OUTPUT)
+        answer = await self.post(self.pieces.fresh(count), self.form, self.route)
         if not answer.ok:
             raise Refused(answer.why)
 
-    async def post_text(self, text: str, form: Form, route: Route) -> Answer:
-        """Send a text as it is."""
-        return await self._post([], form, route, OUTPUT, text=text)
-
-    async def _post(
+    async def post(
         self,
         prompt: Sequence[Piece],
         form: Form,
-        route: Route,
-        output: int,
+        route: Route = ANYWHERE,
+        output: int = OUTPUT,
         extra: Mapping[str, Any] | None = None,
         text: str | None = None,
     ) -> Answer:
-        # A space before the first word too: so it counts as the others do, whatever the tokenizer.
-        content: Any = list(prompt) if form.ids else text if text is not None else " " + " ".join(map(str, prompt))
-        if form.native:
-            body: dict[str, Any] = {
-                form.name: content,
-                "sampling_params": {"max_new_tokens": output, "temperature": 0, "ignore_eos": True},
-            }
-        else:
-            body = {"model": self.model, form.name: content, "max_tokens": output, "temperature": 0}
-            body |= {"ignore_eos": True} if output > OUTPUT else {}
+        """Send a prompt, or a text as it is; nothing is read but the answer."""
+        content: Any = text if text is not None else list(prompt) if form.ids else text_of(prompt, form)
+        body = body_of(form, self.model, content, output, streamed=self.streamed)
         body |= {**route.body, **(extra or {})}
         answer = await self.service.post(form.path, body, route.headers)
         if answer.ok:
+            if self.streamed:
+                answer = replace(answer, body=streamed_body(answer.raw))
             sent = usage_of(answer, form).prompt_tokens or len(prompt)
             self.requests += 1
             self.tokens += sent
@@ -297,6 +242,14 @@ class Line:
             hits = round(hits)
         external = figures.delta(Quantity.EXTERNAL_HITS) or 0.0
         return replace(reading, counted=float(hits), external=external, slack=slack, foreign=foreign)
+
+
+def text_of(prompt: Sequence[Piece], form: Form) -> str:
+    """Words as a text in which each has a space before it, so that all count alike, whatever the tokenizer.
+
+    Chat templates cut off a space at the beginning: there a word stands before them that all prompts share.
+    """
+    return (LEAD if form.chat else "") + "".join(f" {piece}" for piece in prompt)
 
 
 def _prompt_tokens(figures: Figures) -> float | None:

@@ -12,7 +12,8 @@ from prefixcache.probe.findings import Finding, ProbeReport, figure, said, unkno
 from prefixcache.probe.line import Line, Refused
 from prefixcache.probe.matching import match
 from prefixcache.probe.reading import Reading
-from prefixcache.probe.unit import UnitFinding, UnitSearch, rungs
+from prefixcache.probe.placing import place
+from prefixcache.probe.unit import ASKED_AGAIN, UnitFinding, UnitSearch, rungs
 
 
 async def find_unit(line: Line, report: ProbeReport, luck: random.Random) -> Base | None:
@@ -22,6 +23,9 @@ async def find_unit(line: Line, report: ProbeReport, luck: random.Random) -> Bas
         report.add(unknown("block_size", "block.untold"))
     else:
         report.add(Finding("block_size", stated.block_size, "stated", (said("block.stated", size=stated.block_size),)))
+    if not line.placed and (why := await place(line)) is not None:
+        report.add(*(unknown(name, why, around=line.head) for name in ("hit_unit", "hit_drop")))
+        return None
     lengths = rungs(longest_shared(line))
     if not lengths:
         report.add(*(unknown(name, "unit.no_room") for name in ("hit_unit", "hit_drop")))
@@ -39,6 +43,8 @@ async def find_unit(line: Line, report: ProbeReport, luck: random.Random) -> Bas
         line.prefer_usage = True
         search = UnitSearch(base.grow, base.measure, luck)
         found = await search.run(lengths)
+    if found.outcome == "untold":
+        base, found = await _by_streams(line, luck, base, found)
     if found.outcome == "inconsistent":
         quarter = found.reach // 4
         await match(line, report, base, base.pieces[quarter : found.reach - line.head], quarter, 3)
@@ -56,6 +62,23 @@ async def find_unit(line: Line, report: ProbeReport, luck: random.Random) -> Bas
     if found.outcome == "found":
         _compare(line, report, found)
     return base if found.outcome in ("found", "inconsistent") else None
+
+
+async def _by_streams(line: Line, luck: random.Random, base: Base, found: UnitFinding) -> tuple[Base, UnitFinding]:
+    """The search once more with streamed answers, where some servers tell cached tokens that they tell nowhere else."""
+    line.streamed = True
+    if not line.placed:
+        await place(line)
+    lengths = rungs(longest_shared(line))
+    again = Base(line, lengths[-1] + ROOM)
+    short = [length for length in lengths if length <= ASKED_AGAIN]
+    tried = await UnitSearch(again.grow, again.measure, luck).run(short or lengths[:1])
+    if tried.outcome == "untold":
+        line.streamed = False
+        return base, found
+    if tried.outcome == "no_hit" and len(lengths) > len(short):
+        tried = await UnitSearch(again.grow, again.measure, luck).run(lengths[len(short) :])
+    return again, tried
 
 
 def _tell_chunks(report: ProbeReport, found: UnitFinding) -> None:
@@ -81,8 +104,10 @@ async def _tell(line: Line, report: ProbeReport, found: UnitFinding) -> None:
     if found.outcome == "found":
         unit, drop = found.unit, found.drop
         by = said("by.usage" if any(r.prefer_usage or r.counted is None for r in readings) else "by.counters")
-        text = said("unit.found", unit=unit, drop=drop, prompts=len(readings), reach=found.reach)
-        report.add(Finding("hit_unit", unit, "measured", (text, by), readings))
+        texts = [said("unit.found", unit=unit, drop=drop, prompts=len(readings), reach=found.reach), by]
+        if line.form is not None and line.form.chat:
+            texts.append(said("by.chat", head=line.head, tail=line.tail))
+        report.add(Finding("hit_unit", unit, "measured", texts, readings))
         report.add(Finding("hit_drop", drop, "measured", (said("drop.found", drop=drop),), readings))
     elif found.outcome == "no_hit":
         report.add(*(unknown(name, "unit.no_hit", readings, reach=found.reach) for name in names))

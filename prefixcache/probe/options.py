@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from prefixcache.engines.detect import AUTO
 from prefixcache.engines.http import Connection
 from prefixcache.errors import InputError
+from prefixcache.load.sending import Sending
 
 STAGE = "probe"
 SHORTEST_S, LONGEST_S = 1.0, 86_400.0
@@ -26,9 +28,11 @@ class ProbeOptions:
         time_limit: seconds for everything; what was not reached is unknown.
         request_timeout: seconds for one answer.
         connection: TLS and proxy.
+        engine: framework that the metrics pages are read as, or a YAML file that describes one; ``auto``: they tell.
+        sending: its ``api``, ``headers`` and ``rank_field`` are used.
         seed: of the checked points and prompts; None: the system's randomness, so that no prompt is ever sent twice.
 
-    ``api_key`` is never written.
+    ``api_key`` is never written; without one that of ``PREFIXCACHE_API_KEY`` is used.
 
     Raises:
         InputError: a value that cannot be probed with.
@@ -43,6 +47,8 @@ class ProbeOptions:
     time_limit: float = 60.0
     request_timeout: float = REQUEST_S
     connection: Connection = field(default_factory=Connection)
+    engine: str = AUTO
+    sending: Sending = field(default_factory=Sending)
     api_key: str | None = field(default=None, repr=False)
     seed: int | None = None
 

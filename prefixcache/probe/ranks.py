@@ -37,11 +37,11 @@ def counting_engines(line: Line) -> tuple[str, ...]:
 
 
 def ways(line: Line, rank: int) -> Iterator[tuple[str, Route]]:
-    """How a rank might be reached, with a name for people."""
-    header = line.service.adapter.rank_header
-    if header:
+    """How a rank might be reached, with a name for people; only by the field that the user names, if one is."""
+    header, field = line.service.adapter.rank_header, line.service.rank_field
+    if header and not field:
         yield f"header {header}", Route(headers={header: str(rank)}, rank=rank)
-    for name in BODY_FIELDS:
+    for name in (field,) if field else BODY_FIELDS:
         yield f"body {name}", Route(body={name: rank}, rank=rank)
 
 
@@ -56,12 +56,8 @@ async def find_ranks(line: Line, report: ProbeReport) -> None:
         report.add(Finding("rank_route", "none needed", "derived", (said("ranks.one"),)))
         return
     tried = []
-    for number in range(1 + len(BODY_FIELDS)):
-        found = list(ways(line, 0))
-        if number >= len(found):
-            break
-        name = found[number][0]
-        routes = [list(ways(line, rank))[number][1] for rank in (0, ranks - 1)]
+    for (name, first), (_, last) in zip(ways(line, 0), ways(line, ranks - 1), strict=True):
+        routes = [first, last]
         try:
             readings = await _lead_there(line, routes)
         except Refused as error:

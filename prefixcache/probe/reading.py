@@ -20,6 +20,7 @@ class Reading:
         seconds: until the answer of one token was whole.
         rank: the rank it was pinned to.
         foreign: other clients' requests were counted in between, so ``counted`` is not of this one alone.
+        streamed: its answer came as a stream.
         prefer_usage: ``counted`` is known to tell nothing on this server.
     """
 
@@ -32,6 +33,7 @@ class Reading:
     seconds: float = 0.0
     rank: int | None = None
     foreign: bool = False
+    streamed: bool = False
     prefer_usage: bool = False
 
     @property

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import random
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from prefixcache.engines.adapter import Adapter
-from prefixcache.engines.detect import ADAPTERS, detect_adapter
-from prefixcache.engines.endpoint import parse_endpoint, redact, url_secrets
+from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.engines.http import Timeouts, open_client
-from prefixcache.engines.page import MetricsPage
-from prefixcache.engines.scheduler import CONFIG, PARAMETERS
 from prefixcache.engines.server import reach, read_facts
-from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of, take_snapshot
+from prefixcache.engines.snapshot import take_snapshot
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.load.monitor import Monitor
-from prefixcache.load.options import API_KEY_VARIABLE
+from prefixcache.probe.access import adapter_named, choose_adapter, read_info, service_of
 from prefixcache.probe.base import Base
 from prefixcache.probe.capacity import find_capacity
 from prefixcache.probe.clock import Clock, NoAnswer, OutOfTime
 from prefixcache.probe.findings import NAMES, ProbeReport, unknown
+from prefixcache.probe.forms import forms_of
 from prefixcache.probe.isolation import find_reset, find_salt, reset
 from prefixcache.probe.line import Line, Refused
 from prefixcache.probe.matching import find_matching
 from prefixcache.probe.measure import find_unit
+from prefixcache.probe.opening import open_line
 from prefixcache.probe.options import STAGE, ProbeOptions
 from prefixcache.probe.prompts import SAFE_IDS, Pieces
 from prefixcache.probe.ranks import find_ranks
@@ -68,26 +66,15 @@ def probe_server(options: ProbeOptions, tell: Tell | None = None) -> ProbeReport
 async def probe_server_async(options: ProbeOptions, tell: Tell | None = None) -> ProbeReport:
     """``probe_server`` for callers that have an event loop of their own."""
     local = None if options.tokenizer is None else await asyncio.to_thread(load_local, options.tokenizer)
-    endpoint = parse_endpoint(options.url)
-    key = _api_key(options)
-    sources = _sources(options, key)
+    endpoint, named = parse_endpoint(options.url), adapter_named(options)
     clock = Clock(options.time_limit, reserve=min(RESERVE_S, options.time_limit / 10))
     timeouts = Timeouts.of(options.request_timeout, min(10.0, options.request_timeout))
     async with open_client(timeouts, options.connection) as http:
-        service = Service(
-            http,
-            clock,
-            endpoint,
-            sources,
-            options.request_timeout,
-            endpoint.headers(key),
-            _secrets(options, key),
-            key,
-        )
-        report = ProbeReport(endpoint.base, tuple(source.label for source in sources))
+        service = service_of(http, clock, endpoint, options)
+        report = ProbeReport(endpoint.base, tuple(source.label for source in service.sources))
         probe = _Probe(service, options, report, local, tell or (lambda step: None))
         try:
-            await probe.introduce()
+            await probe.introduce(named)
         except OutOfTime:
             raise EnvironmentFailure(
                 f"{endpoint.base} did not say who it is within {options.time_limit:g} s",
@@ -112,8 +99,11 @@ class _Probe:
     line: Line | None = None
     base: Base | None = None
 
-    async def introduce(self) -> None:
+    async def introduce(self, named: Adapter | None) -> None:
         """Who is it?
+
+        Args:
+            named: the framework as the user names it.
 
         Raises:
             EnvironmentFailure: nobody answers.
@@ -123,7 +113,7 @@ class _Probe:
         self.tell("facts")
         await self._bounded(reach(service.http, service.endpoint, service.api_key))
         found = await self._bounded(take_snapshot(service.http, service.sources))
-        service.adapter, service.page = self._adapter([*found.pages.values()])
+        choose_adapter(service, [*found.pages.values()], named, self.report)
         service.paged = bool(found.pages)
         for text in found.errors.values():
             self.report.warn("warn.metrics", text=service.clean(text))
@@ -131,19 +121,17 @@ class _Probe:
             service.http, service.endpoint, service.page, service.adapter, service.api_key, service.secrets
         )
         service.facts = await self._bounded(facts)
-        await self._read_info()
-        if not service.paged and "page_size" in service.raw_info:
-            service.adapter = next(a for a in ADAPTERS if a.name == "sglang")
+        await read_info(service)
         find_identity(service, self.report)
-        served, named = service.facts.served, self.options.model
-        if named is not None and served and named not in served:
+        served, model = service.facts.served, self.options.model
+        if model is not None and served and model not in served:
             raise InputError(
-                f"{service.endpoint.base} serves no model {named!r}; it serves: {', '.join(service.facts.models[:10])}",
+                f"{service.endpoint.base} serves no model {model!r}; it serves: {', '.join(service.facts.models[:10])}",
                 field="--model",
                 remedy="name one of them, or leave --model out.",
                 stage=STAGE,
             )
-        if named is None and not served:
+        if model is None and not served:
             raise EnvironmentFailure(
                 f"{service.endpoint.base} names no model", field="model", remedy="Give --model NAME.", stage=STAGE
             )
@@ -161,10 +149,10 @@ class _Probe:
                 await self._step("ranks", lambda: find_ranks(line, report), ("dp_size", "rank_route"))
                 await self._step("unit", lambda: self._unit(luck), ("block_size", *UNIT_NAMES))
             unit, drop = report.value("hit_unit"), report.value("hit_drop")
-            base = self.base
+            base, certain = self.base, None
             if base is not None:
                 known = unit is not None
-                certain = (max(unit * (drop + 2) + 1, 33) if known else base.cached) - line.head
+                certain = max(unit * (drop + 2) + 1, 33) if known else base.cached - line.head
                 floor = 0 if known and unit > line.head else line.head
                 await self._step("salt", lambda: find_salt(line, report, certain, floor), ("salt",))
                 allowed = options.reset
@@ -173,7 +161,7 @@ class _Probe:
                 await self._step("last_token", lambda: find_last_token(line, report, unit, drop), ("last_token_rule",))
                 await self._step("matching", lambda: find_matching(line, report, base, unit, drop), ("matching",))
                 await self._step("outputs", lambda: find_outputs(line, report, unit, drop), ("outputs_cached",))
-            await self._step("usage", self._usage, ("usage_cached_tokens",))
+            await self._step("usage", lambda: find_usage(line, report, certain), ("usage_cached_tokens",))
             await self._step("tokenizer", lambda: find_tokens(line, report, self.local), ("tokenizer",))
             await self._step("order", self._order, ("order_evidence",))
             await self._step("capacity", lambda: self._capacity(unit, drop), ("capacity_tokens",))
@@ -206,7 +194,8 @@ class _Probe:
         service = self.service
         luck = random.Random(self.options.seed) if self.options.seed is not None else random.SystemRandom()
         model = self.options.model or next(iter(service.facts.served), "")
-        self.line = Line(service, Pieces(SAFE_IDS, luck), model, block=service.facts.cache.block_size)
+        forms, block = forms_of(self.options.sending.api), service.facts.cache.block_size
+        self.line = Line(service, Pieces(SAFE_IDS, luck), model, forms, block=block)
 
     async def _open(self) -> None:
         """Ids of the served vocabulary where it tells them, then a form in which it takes prompts."""
@@ -216,7 +205,7 @@ class _Probe:
         ids = await server_ids(service, line.model, text)
         if isinstance(ids, list) and len(pool := sorted(set(ids[1:-1]))) >= FEWEST_IDS:
             line.pieces.pool = pool
-        await line.open()
+        await open_line(line)
         if service.paged:
             monitor = Monitor(service.http, service.sources, service.adapter, 1.0, lambda row: None)
             try:
@@ -229,10 +218,6 @@ class _Probe:
     async def _unit(self, luck: random.Random) -> None:
         assert self.line is not None
         self.base = await find_unit(self.line, self.report, luck)
-
-    async def _usage(self) -> None:
-        assert self.line is not None
-        find_usage(self.line, self.report)
 
     async def _order(self) -> None:
         find_order_evidence(self.service, self.report)
@@ -272,30 +257,6 @@ class _Probe:
             if name not in self.report.findings:
                 self.report.add(unknown(name, why))
 
-    def _adapter(self, pages: list[MetricsPage]) -> tuple[Adapter, MetricsPage]:
-        """The adapter that a page asks for; without one, vLLM's routes are tried."""
-        service = self.service
-        for page in pages:
-            try:
-                adapter = detect_adapter(page, clean=lambda text: redact(text, service.secrets))
-            except InputError:
-                continue
-            service.recognised = True
-            return adapter, page
-        self.report.warn("warn.no_metrics")
-        return next(a for a in ADAPTERS if a.name == "vllm"), pages[0] if pages else MetricsPage({})
-
-    async def _read_info(self) -> None:
-        """The info route's whole answer: more of it is looked at than is ever shown."""
-        service = self.service
-        for path in dict.fromkeys((*service.adapter.info_paths, "/server_info", "/get_server_info")):
-            answer = await service.get(path)
-            if answer.ok and CONFIG in answer.body:
-                answer = await service.get(path, PARAMETERS)
-            if answer.ok and answer.body:
-                service.raw_info = dict(answer.body)
-                return
-
     async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             return await self.service.clock.bounded(work, self.options.request_timeout)
@@ -306,32 +267,3 @@ class _Probe:
                 remedy="Check that the server is healthy.",
                 stage=STAGE,
             ) from None
-
-
-def _api_key(options: ProbeOptions) -> str | None:
-    key = (options.api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise InputError(
-            "it holds characters that no HTTP header can carry",
-            field=API_KEY_VARIABLE,
-            remedy="Set the variable to the key alone.",
-            stage=STAGE,
-        )
-    return key or None
-
-
-def _secrets(options: ProbeOptions, key: str | None) -> tuple[str, ...]:
-    """Everything that no line may show, whoever says it."""
-    proxy = options.connection.proxy
-    urls = (options.url, *options.metrics_urls, *((proxy,) if proxy else ()))
-    return (*((key,) if key else ()), *url_secrets(urls))
-
-
-def _sources(options: ProbeOptions, key: str | None) -> list[MetricsSource]:
-    """Metrics pages, each once: a page read twice would be counted twice."""
-    secrets = _secrets(options, key)
-    if options.metrics_urls:
-        found = [metrics_source(url, key) for url in options.metrics_urls]
-    else:
-        found = [source_of(parse_endpoint(options.url), api_key=key)]
-    return list({source.label: replace(source, secrets=secrets) for source in found}.values())

@@ -54,10 +54,13 @@ class Service:
         endpoint: the server.
         sources: its metrics pages.
         request_timeout: seconds for one answer.
-        headers: of every request, Authorization among them.
+        headers: of every request, Authorization and the user's own among them.
         secrets: what no text may show.
         adapter, facts, raw_info: what it says of itself, once it was asked.
         paged: whether it gave a metrics page.
+        recognised: whether the page is one of the adapter's framework.
+        named: the user named the adapter.
+        rank_field: field of the body that names a DP rank, where the user says so.
     """
 
     http: httpx.AsyncClient
@@ -74,6 +77,8 @@ class Service:
     raw_info: dict[str, Any] = field(default_factory=dict)
     paged: bool = False
     recognised: bool = False
+    named: bool = False
+    rank_field: str | None = None
 
     async def post(
         self,
@@ -89,7 +94,9 @@ class Service:
             Lost: there is no connection to the server.
         """
         content = orjson.dumps(body)
-        sent = {"Content-Type": "application/json", **self.headers, **(headers or {})}
+        sent = httpx.Headers({"Content-Type": "application/json"})
+        for more in (self.headers, headers or {}):
+            sent.update(more)
         return await self._ask("POST", path, sent, content, params)
 
     async def get(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
@@ -105,7 +112,7 @@ class Service:
         params: Mapping[str, str] | None = None,
     ) -> Answer:
         url = httpx.URL(self.endpoint.url(path)).copy_merge_params(dict(params or {}))
-        request = self.http.request(method, url, headers=dict(headers), content=content)
+        request = self.http.request(method, url, headers=headers, content=content)
         try:
             response = await self.clock.bounded(request, self.request_timeout)
         except NoAnswer as error:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from prefixcache.probe.findings import Finding, ProbeReport, said, unknown
 from prefixcache.probe.forms import FORMS, usage_of
-from prefixcache.probe.line import ANYWHERE, Line
+from prefixcache.probe.line import Line
 from prefixcache.probe.service import Service
 
 STRINGS: dict[str, str] = {
@@ -95,6 +95,9 @@ async def find_tokens(line: Line, report: ProbeReport, local: Encodes | None) ->
     if local is None:
         report.add(unknown("tokenizer", "tokens.not_given" if by_route else "tokens.not_given_no_route"))
         return
+    if not by_route and line.form is not None and line.form.chat:
+        report.add(unknown("tokenizer", "tokens.chat"))
+        return
     rows = []
     for name, text in STRINGS.items():
         own = await asyncio.to_thread(local.encode, text)
@@ -138,5 +141,5 @@ async def _counted(line: Line, text: str) -> int | None:
     form = FORMS[0] if line.form is None else line.form
     if form.ids:
         form = next(other for other in FORMS if other.path == form.path and not other.ids)
-    answer = await line.post_text(text, form, ANYWHERE)
+    answer = await line.post([], form, text=text)
     return usage_of(answer, form).prompt_tokens if answer.ok else None

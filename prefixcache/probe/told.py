@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from prefixcache.probe.findings import Finding, ProbeReport, Said, Source, said, unknown
-from prefixcache.probe.line import Line
+from prefixcache.probe.line import Line, Refused
 from prefixcache.probe.reading import Reading
 from prefixcache.probe.service import Service
 
@@ -22,6 +22,8 @@ def find_identity(service: Service, report: ProbeReport) -> None:
     facts, name = service.facts, service.adapter.name
     if facts.is_reference:
         report.add(Finding("framework", facts.engine_name, "stated", (said("who.reference", adapter=name),)))
+    elif service.named:
+        report.add(Finding("framework", name, "derived", (said("who.named"),)))
     elif service.recognised:
         report.add(Finding("framework", name, "derived", (said("who.by_metrics"),)))
     elif service.raw_info:
@@ -48,9 +50,15 @@ def longest(service: Service) -> int | None:
     return None
 
 
-def find_usage(line: Line, report: ProbeReport) -> None:
-    """Finding ``usage_cached_tokens`` from all prompts that were sent: ``present``, ``null``, ``zero`` while the
-    counters tell hits, or ``differs`` from them."""
+async def find_usage(line: Line, report: ProbeReport, certain: int | None = None) -> None:
+    """Finding ``usage_cached_tokens`` from all prompts that were sent: ``present``, ``sometimes``, ``null``,
+    ``in_streams`` (only there), ``zero`` while the counters tell hits, or ``differs`` from them.
+
+    Args:
+        certain: pieces of a prompt that hits when it is sent again; None: not known.
+    """
+    if line.readings and not line.streamed and certain and all(reading.usage is None for reading in line.readings):
+        await _ask_a_stream(line, certain)
     readings: Sequence[Reading] = line.readings
     told = [r for r in readings if r.usage is not None]
     if not told:
@@ -61,9 +69,7 @@ def find_usage(line: Line, report: ProbeReport) -> None:
     both = [r for r in told if r.counted is not None and not r.foreign]
     off = [r for r in both if r.disagrees] if not line.prefer_usage else []
     if not off:
-        code = "usage.agrees" if both and not line.prefer_usage else "usage.alone"
-        value = "present" if len(told) == len(readings) else "sometimes"
-        text = said(code, answers=len(told), of=len(readings), both=len(both))
+        text, value = _agreeing(line, told, both)
         report.add(Finding("usage_cached_tokens", value, "measured", (text,), told[-3:]))
         return
     worst = max(off, key=lambda r: abs((r.usage or 0) - (r.counted or 0)))
@@ -72,6 +78,28 @@ def find_usage(line: Line, report: ProbeReport) -> None:
     code = "zero" if zero else "differs"
     report.add(Finding("usage_cached_tokens", code, "measured", (said(f"usage.{code}", **figures),), off))
     report.contradict(f"usage_{code}", **figures)
+
+
+def _agreeing(line: Line, told: Sequence[Reading], both: Sequence[Reading]) -> tuple[Said, str]:
+    if all(reading.streamed for reading in told):
+        best = max(told, key=lambda reading: reading.usage or 0)
+        return said("usage.in_streams", usage=best.usage, length=best.length), "in_streams"
+    code = "usage.agrees" if both and not line.prefer_usage else "usage.alone"
+    text = said(code, answers=len(told), of=len(line.readings), both=len(both))
+    return text, "present" if len(told) == len(line.readings) else "sometimes"
+
+
+async def _ask_a_stream(line: Line, certain: int) -> None:
+    """Send a cached prompt for a streamed answer: some servers tell cached tokens only there."""
+    prompt = line.pieces.fresh(certain)
+    await line.cache(prompt)
+    line.streamed = True
+    try:
+        await line.send(prompt, certain)
+    except Refused:
+        pass
+    finally:
+        line.streamed = False
 
 
 def find_order_evidence(service: Service, report: ProbeReport) -> None:

@@ -90,7 +90,10 @@ class UnitSearch:
             self.found.reach = length
             if top.hit is None:
                 self.found.outcome = "untold"
-                return self.found
+                if length >= ASKED_AGAIN:
+                    return self.found
+                continue  # some tell no 0
+            self.found.outcome = "no_hit"
             if top.hit > top.slack:
                 return await self._search(length, top)
             if length <= ASKED_AGAIN and (other := await self._again(length)) is not None:
@@ -121,8 +124,8 @@ class UnitSearch:
             unit = max(1, round(edge / max(1, round(edge / unit))))
         for shared in self._points(length, edge, unit):
             reading = await self._read(shared)
-            wanted = hits_of(shared, reading.length, unit, drop)
-            if not reading.is_hit(wanted):
+            wanted = hits_of(reading.shared, reading.length, unit, drop)
+            if not reading.is_hit(wanted) and (wanted or reading.hit is not None):
                 self.found.against.append((reading, wanted))
         if self.found.against:
             self.found.outcome = "inconsistent"

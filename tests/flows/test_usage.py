@@ -70,7 +70,10 @@ def test_a_missing_option(command: str) -> None:
     if command == "simulate":  # which takes one of two
         assert (error["field"], error["message"]) == ("--trace, --dataset", "neither a trace nor a dataset is given")
         return
-    assert error["field"] in ("--config", "--dataset", "--run-dir", "--run", "--url", "--before")
+    if command == "metrics":  # which takes pages, or a run of Prometheus
+        assert (error["field"], error["message"]) == ("--before", "no pages are given")
+        return
+    assert error["field"] in ("--config", "--dataset", "--run-dir", "--run", "--url")
     assert error["message"] == "is missing"
 
 
