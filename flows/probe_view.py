@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich import box
+from rich.cells import cell_len
 from rich.markup import escape
 from rich.table import Table
 
@@ -13,33 +14,50 @@ from prefixcache.help.messages import named, say
 from prefixcache.help.words import Language
 from prefixcache.probe.findings import NAMES, Finding, ProbeReport
 
-CARD_WIDTH = 80
+CARD_WIDTH, GAP, MOST_VALUE = 80, 2, 21
+_CHINESE, _OPEN, _CLOSE = r"\u2e80-\u9fff", r"（《“", r"，。；：？！、）》”"
+PIECE = re.compile(rf"[{_OPEN}]*(?:[{_CHINESE}]|[^\s{_CHINESE}{_OPEN}{_CLOSE}]+|.)[{_CLOSE}]*\s*")
+"""What is not torn: a word or a Chinese character, with the marks around it and spaces behind."""
 COLOURS = {"measured": "green", "stated": "cyan", "derived": "cyan", "unknown": "yellow"}
 
 
 def card(report: ProbeReport, lang: Language) -> Table:
     """One row a finding: value, source, evidence."""
-    table = Table(
-        title=escape(say("probe.title", lang, endpoint=report.endpoint)),
-        title_justify="left",
-        width=CARD_WIDTH,
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column(say("probe.finding", lang), no_wrap=True)
-    table.add_column(say("probe.value", lang), max_width=21, overflow="fold")
-    table.add_column(say("probe.source", lang), no_wrap=True)
-    table.add_column(say("probe.evidence", lang), overflow="fold")
-    for name in NAMES:
-        if (finding := report.findings.get(name)) is not None:
-            colour = COLOURS[finding.source]
-            table.add_row(
-                named("probe.name", name, lang),
-                escape(value_text(finding, lang)),
-                f"[{colour}]{say(f'probe.source.{finding.source}', lang)}[/]",
-                escape(finding.text(lang)),
-            )
+    rows = [
+        (
+            named("probe.name", name, lang),
+            value_text(finding, lang),
+            say(f"probe.source.{finding.source}", lang),
+            finding.text(lang),
+            COLOURS[finding.source],
+        )
+        for name in NAMES
+        if (finding := report.findings.get(name)) is not None
+    ]
+    heads = [say(f"probe.{name}", lang) for name in ("finding", "value", "source", "evidence")]
+    widths = [max(cell_len(row[at]) for row in (heads, *rows)) for at in range(3)]
+    widths[1] = min(MOST_VALUE, widths[1])
+    widths.append(CARD_WIDTH - sum(widths) - GAP * len(widths))
+    table = Table(width=CARD_WIDTH, box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    for head, width in zip(heads, widths, strict=True):
+        table.add_column(head, width=width, overflow="fold")
+    for name, value, source, evidence, colour in rows:
+        lines = "\n".join(wrapped(evidence, widths[3]))
+        table.add_row(name, escape(value), f"[{colour}]{source}[/]", escape(lines))
     return table
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """Lines of at most so many columns. Chinese has no spaces: between its characters a line may end anywhere but
+    before a closing mark."""
+    line = ""
+    for piece in PIECE.findall(text):
+        if line and cell_len(line + piece.rstrip()) > width:
+            yield line.rstrip()
+            line = ""
+        line += piece
+    if line:
+        yield line.rstrip()
 
 
 def value_text(finding: Finding, lang: Language) -> str:
@@ -58,10 +76,15 @@ def value_text(finding: Finding, lang: Language) -> str:
     return str(value)
 
 
+def opening(report: ProbeReport, lang: Language) -> Iterator[str]:
+    """What stands above the card: whose it is, and what contradicts."""
+    yield f"[bold]{escape(say('probe.title', lang, endpoint=report.endpoint))}[/]"
+    for each in report.contradictions:
+        yield f"[bold red]{say('probe.contradiction', lang)}[/]{escape(each.sentence.text(lang))}"
+
+
 def closing(report: ProbeReport, lang: Language) -> Iterator[str]:
     """What stands below the card."""
-    for each in report.contradictions:
-        yield f"[bold red]{say('probe.contradiction', lang)}[/] {escape(each.sentence.text(lang))}"
     if not report.contradictions:
         yield say("probe.no_contradiction", lang)
     if report.status == "partial":

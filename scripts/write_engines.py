@@ -57,9 +57,11 @@ def _head() -> str:
         - **cumulative** figures grow since the start of the process and are differenced over an interval; a **window**
           or **gauge** ratio is never the figure of an interval and is only shown.
         - A series that is absent before and present after counts from 0. Absent at both ends while prompts moved it is
-          0 only where the page proves that this version exports it; else it is not known.
-        - Counters that fall, another process start time or another time of creation are a reset: the figure is null,
-          and what was counted since is its least.
+          0 only where the page proves that this version exports it; else it is not known. A series that is there
+          without a number (NaN, infinite, negative, a broken line, a page that ends within a line) is not known either.
+        - Counters that fall, another process start time, another time of creation or other names after than before are
+          a reset of the whole endpoint: its figures are null, and what was counted since is their least.
+        - Blocks before and tokens after have no difference.
         - Where prefill and decode are apart (`--role`), the hit rate is that of the prefill endpoints.
         - Names are written without `_total`; both spellings are read.
         """

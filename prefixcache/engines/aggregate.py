@@ -30,7 +30,7 @@ from prefixcache.engines.differences import (
 from prefixcache.engines.figures import Figures, figures_of, told_units
 from prefixcache.engines.frameworks.stores import is_only_a_store
 from prefixcache.engines.page import MetricsPage
-from prefixcache.engines.quantities import Quantity, Role
+from prefixcache.engines.quantities import MOMENTARY, Quantity, Role
 from prefixcache.engines.series import Absent
 from prefixcache.engines.snapshot import Snapshot
 
@@ -236,7 +236,9 @@ def _cumulative(adapter: Adapter) -> list[Quantity]:
     found = [
         q
         for q, metric in adapter.metrics.items()
-        if not isinstance(metric, Absent) and any(source.kind == "cumulative" for source in metric)
+        if q not in MOMENTARY
+        and not isinstance(metric, Absent)
+        and any(source.kind == "cumulative" for source in metric)
     ]
     return [
         *(q for q in CACHE_QUANTITIES if q in adapter.metrics or not adapter.store),

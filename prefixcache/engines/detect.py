@@ -61,7 +61,14 @@ def named_adapter(name: str) -> Adapter | None:
     if name == AUTO:
         return None
     if name.lower().endswith(YAML):
-        return load_adapter(Path(name))
+        own = load_adapter(Path(name))
+        if any(a.name == own.name.lower() for a in ADAPTERS):
+            raise InputError(
+                f"{Path(name).name}: name: {own.name} is a framework that is known without it",
+                field="engine",
+                remedy=f"Give it another name, or write --engine {own.name.lower()}.",
+            )
+        return own
     found = next((a for a in ADAPTERS if a.name == name.lower()), None)
     if found is None:
         raise InputError(

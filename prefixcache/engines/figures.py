@@ -114,6 +114,11 @@ def figures_of(adapter: Adapter, counters: Mapping[Quantity, Figure], notes: lis
             f"more hits ({hits:,.0f}) than queries ({queries:,.0f}): the two counters do not count the same thing "
             "here, or other traffic was in flight when they were read; the ratio is shown as it is"
         )
+    more += [
+        f"{name} fell by {-delta:,.0f}: what is taken off grew more than what it is taken from"
+        for name, delta in (("hits", hits), ("queries", queries))
+        if delta is not None and delta < 0
+    ]
     if figures.unit(Quantity.QUERIES) == "block":
         more.append("this server counts queries and hits in blocks, full blocks only")
     if UNIT_OPEN in figures.flags:

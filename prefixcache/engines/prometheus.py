@@ -16,9 +16,10 @@ from typing import Any
 import httpx
 import orjson
 
+from prefixcache.engines.bounded import get_bounded
 from prefixcache.engines.endpoint import Endpoint, redact
 from prefixcache.engines.http import failure_text, way_failure
-from prefixcache.engines.page import TOTAL, MetricsPage, Sample, base_name
+from prefixcache.engines.page import TOO_LARGE, TOTAL, MetricsPage, Sample, base_name
 from prefixcache.errors import EnvironmentFailure, InputError
 
 ASK_TIMEOUT_S = 30.0
@@ -27,7 +28,8 @@ FRESH_WITHIN_S = 150.0
 """How long a sample of after a moment is waited for: more than twice the scrape interval of a minute."""
 ASK_AGAIN_S = 1.0
 INSTANCE = "instance"
-_SELECTOR = re.compile(r"^\s*\{[^{}]*\}\s*$")
+# Braces may stand in the quoted values, which are regular expressions too.
+_SELECTOR = re.compile(r"""^\s*\{(?:[^{}"'`]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)*\}\s*$""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,18 @@ async def pages_at(
     inside = ",".join(part for part in (f'__name__=~"{escaped}"', server.matchers()) if part)
     found = await _ask(client, server, f"{{{inside}}}[{LOOK_BACK}]", moment)
     by_instance: dict[str, list[tuple[Sample, float]]] = {}
-    for entry in found if isinstance(found, list) else ():
-        labels = entry.get("metric") or {}
-        values = entry.get("values") or ()
-        if values and isinstance(labels.get("__name__"), str):
-            at, text = values[-1]
+    for entry in found:
+        try:
+            labels = dict(entry["metric"])
+            at, text = entry["values"][-1]
+            if not all(isinstance(label, str) for label in labels.values()):
+                raise TypeError
             sample = _sample(labels, text)
-            if sample is not None:
-                by_instance.setdefault(labels.get(INSTANCE, ""), []).append((sample, float(at)))
+            stamp = float(at)
+        except (TypeError, ValueError, KeyError, IndexError):
+            raise _failure(server, "answered something else than its API does") from None
+        if sample is not None:
+            by_instance.setdefault(labels.get(INSTANCE, ""), []).append((sample, stamp))
     return {instance: _page(rows) for instance, rows in sorted(by_instance.items())}
 
 
@@ -141,10 +147,7 @@ def _page(rows: list[tuple[Sample, float]]) -> tuple[MetricsPage, float]:
 
 
 def _sample(labels: Mapping[str, str], text: Any) -> Sample | None:
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
+    value = float(text)
     kept = {name: label for name, label in labels.items() if name not in ("__name__", INSTANCE, "job")}
     return None if math.isinf(value) else Sample(base_name(labels["__name__"]), kept, value)
 
@@ -163,8 +166,10 @@ async def _ask(client: httpx.AsyncClient, server: PrometheusServer, query: str, 
     url = httpx.URL(server.endpoint.url("/api/v1/query")).copy_merge_params(params)
     try:
         async with asyncio.timeout(ASK_TIMEOUT_S):
-            response = await client.get(url, headers=dict(server.headers))
-        answer = orjson.loads(response.content) if response.content.strip() else {}
+            response, body = await get_bounded(client, url, server.headers)
+        if body is None:
+            raise _failure(server, f"answered {TOO_LARGE}")
+        answer = orjson.loads(body) if body.strip() else {}
     except (httpx.HTTPError, OSError, TimeoutError) as error:
         if (way := way_failure(error)) is not None:
             raise way from None
@@ -180,7 +185,10 @@ async def _ask(client: httpx.AsyncClient, server: PrometheusServer, query: str, 
                 remedy="Write it as Prometheus does, e.g. '{job=\"vllm\"}'.",
             )
         raise _failure(server, f"answered HTTP {response.status_code} {reason}".rstrip())
-    return (answer.get("data") or {}).get("result")
+    data = answer.get("data")
+    if not isinstance(data, dict) or not isinstance(data.get("result"), list):
+        raise _failure(server, "answered something else than its API does")
+    return data["result"]
 
 
 def _failure(server: PrometheusServer, what: str) -> EnvironmentFailure:

@@ -30,6 +30,9 @@ class Quantity(StrEnum):
     WAITING = "waiting"
 
 
+MOMENTARY = (Quantity.HIT_RATIO, Quantity.KV_USAGE, Quantity.RUNNING, Quantity.WAITING)
+"""Of one moment by their nature: never differenced, and their fall is no reset."""
+
 Unit = Literal["token", "block", "request", "ratio", "event", "object"]
 """Of what a figure counts. ``ratio`` is 0-1; ``object`` is an entry of a store, of whatever size it is."""
 

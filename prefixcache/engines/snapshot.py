@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from prefixcache.engines.bounded import get_bounded
 from prefixcache.engines.detect import ADAPTERS
 from prefixcache.engines.endpoint import Endpoint, metrics_location, redact
 from prefixcache.engines.http import failure_kind, failure_text, way_failure
-from prefixcache.engines.page import MetricsPage, page_text, parse_page
+from prefixcache.engines.page import TOO_LARGE, MetricsPage, page_text, parse_page
 from prefixcache.engines.prometheus import FRESH_WITHIN_S, PrometheusServer, fresh_page, latest_page
 from prefixcache.errors import EnvironmentFailure
 
@@ -123,7 +124,7 @@ async def _fetch(client: httpx.AsyncClient, source: MetricsSource) -> bytes:
     shown = source.label
     try:
         async with asyncio.timeout(SCRAPE_TIMEOUT_S):
-            response = await client.get(source.url, headers=dict(source.headers))
+            response, body = await get_bounded(client, source.url, source.headers)
     except (httpx.HTTPError, OSError, TimeoutError) as error:
         if (way := way_failure(error)) is not None:
             raise way from None
@@ -134,7 +135,9 @@ async def _fetch(client: httpx.AsyncClient, source: MetricsSource) -> bytes:
         raise _failure(f"the metrics page of {shown} answered HTTP {response.status_code}")
     if "text/html" in response.headers.get("content-type", ""):
         raise _failure(f"the metrics page of {shown} is an HTML page, not Prometheus text")
-    return response.content
+    if body is None:
+        raise _failure(f"the metrics page of {shown} cannot be read: {TOO_LARGE}")
+    return body
 
 
 def _parsed(body: bytes, source: MetricsSource, wanted: Collection[str] | None) -> MetricsPage:

@@ -11,6 +11,7 @@ import re
 from prefixcache.help.chinese_like import LIKE_FORMS
 from prefixcache.help.chinese_metrics import METRICS_FORMS
 from prefixcache.help.chinese_preflight import PREFLIGHT_FORMS
+from prefixcache.help.chinese_probe import PROBE_FORMS
 from prefixcache.help.chinese_run import RUN_FORMS
 from prefixcache.help.chinese_scale import SCALE_FORMS
 from prefixcache.help.chinese_simulate import SIMULATE_FORMS
@@ -154,6 +155,7 @@ _COMPILED = tuple(
         *SIMULATE_FORMS,
         *LIKE_FORMS,
         *METRICS_FORMS,
+        *PROBE_FORMS,
     )
 )
 

@@ -72,7 +72,38 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
         rf"{_S}: has series of several models \((.+)\), all of them summed; choose one with --model-name",
         "{0}：含多个模型的序列（{1}），已全部相加；可用 --model-name 选择其一",
     ),
+    (r"(\S+) cannot be read on the page of (before|after)", "{1} 页面中的 {0} 无法读取"),
+    (
+        r"(\S+) of the page of before is gone, so another version counts",
+        "before 页面中的 {0} 已不存在，说明服务版本已更换",
+    ),
+    (
+        r"the page of before counts in (\w+)s, that of after in (\w+)s",
+        "before 页面按 {0} 计数，after 页面按 {1} 计数",
+    ),
+    (
+        rf"{_S}: its two pages are the same, so one page was given twice or nothing was asked in between",
+        "{0}：两个页面相同，可能重复给出了同一页面，或其间没有请求",
+    ),
+    (
+        rf"{_S}: the page of before has no series of (.+), so all that the page of after shows is taken as counted in "
+        "between",
+        "{0}：before 页面没有 {1} 序列，after 页面的全部数值按区间内计数处理",
+    ),
+    (
+        rf"{_S}: (hits|queries) fell by {_N}: what is taken off grew more than what it is taken from",
+        "{0} {1} 减少了 {2}：减项的增量大于被减项",
+    ),
     (r"(before|after): (.+)", "{0}：{1}"),
+    (
+        r"metrics line (\d+) skipped \(the page ends within this line: what stood behind it is lost\): (.+)",
+        "Metrics 第 {0} 行已跳过（页面在该行中断，其后内容缺失）：{1}",
+    ),
+    (
+        r"the probe's report is of (\S+), not of (.+): its unit is taken all the same; probe this server if it is "
+        "another one",
+        "探测报告属于 {0}，而非 {1}：仍采用其粒度；若为另一服务，请重新探测",
+    ),
     (
         r"metrics line (\d+) skipped \(the series is there before, as (\S+)\): (.+)",
         "Metrics 第 {0} 行已跳过（该序列此前已出现，值为 {1}）：{2}",

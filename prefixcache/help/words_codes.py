@@ -302,6 +302,9 @@ WARNINGS: dict[str, Words] = {
         "指标页少于端点：需由统计 Token 数证明其覆盖全部端点。",
         rfc="3.3.18",
     ),
+    "probe_report_of_another": Words(
+        "The probe's report is of another address than the run's.", "探测报告所属地址与本次运行不同。", rfc="4.2"
+    ),
     "counters_cover": Words(
         "The counters saw other prompt tokens than were sent.", "计数器统计的 Prompt Token 与发送的不同。", rfc="3.3.18"
     ),

@@ -9,7 +9,7 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.value": ("value", "结果"),
     "probe.source": ("source", "来源"),
     "probe.evidence": ("evidence", "依据"),
-    "probe.contradiction": ("contradiction:", "矛盾："),
+    "probe.contradiction": ("contradiction: ", "矛盾："),
     "probe.no_contradiction": ("Nothing that was found contradicts anything.", "未发现矛盾。"),
     "probe.partial": (
         "Time was up, or a question was refused: what is unknown says why.",
@@ -41,7 +41,7 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.name.tokenizer": ("tokenizer", "分词器"),
     "probe.name.order_evidence": ("order evidence", "顺序依据"),
     "probe.name.capacity_tokens": ("capacity", "缓存容量"),
-    "probe.source.stated": ("stated", "服务声明"),
+    "probe.source.stated": ("stated", "声明"),
     "probe.source.measured": ("measured", "实测"),
     "probe.source.derived": ("derived", "推断"),
     "probe.source.unknown": ("unknown", "未知"),
@@ -49,7 +49,7 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.no": ("no", "否"),
     "probe.unknown_value": ("unknown", "未知"),
     "probe.none_value": ("none", "无"),
-    "probe.tokens_value": ("{agree} of {strings} strings", "{strings} 个字符串中 {agree} 个一致"),
+    "probe.tokens_value": ("{agree} of {strings} strings", "{strings} 个中 {agree} 个一致"),
     # Why something is unknown
     "probe.time": ("Not reached within the time limit.", "超出时间上限，未探测。"),
     "probe.lost": ("The server went away before.", "探测期间服务不可用。"),
@@ -76,6 +76,10 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.warn.unseen": (
         "{count} of the prompts moved no counter: another server answered them, or the metrics page is not its own.",
         "有 {count} 条 Prompt 未使任何计数器变化：由其他服务应答，或 Metrics 页面不属于该服务。",
+    ),
+    "probe.warn.other_blocks": (
+        "the hit counters count blocks of {tokens} tokens, not of the stated {stated}.",
+        "命中计数器以 {tokens} 个 Token 的 Block 计数，而非声明的 {stated}。",
     ),
     "probe.warn.second_try": (
         "the hit unit was found at the second try: the first readings contradicted each other.",
@@ -127,7 +131,7 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     # Who it is
     "probe.who.reference": (
-        "It names itself; its metrics are those of {adapter}.",
+        "It names itself; metrics as {adapter}'s.",
         "服务自报名称；指标格式与 {adapter} 相同。",
     ),
     "probe.who.by_metrics": ("Its metrics page tells.", "由 Metrics 页面判断。"),
@@ -139,14 +143,13 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     "probe.who.not_said": ("The server does not say.", "服务未说明。"),
     # Block size and hit unit
-    "probe.block.stated": ("The server says {size}.", "服务声明为 {size}。"),
     "probe.block.untold": ("The server does not say.", "服务未说明。"),
     "probe.unit.found": (
-        "{prompts} prompts that leave a cached one of {reach} tokens fit a unit of {unit} and a drop of {drop}.",
-        "{prompts} 条在 {reach} 个 Token 的已缓存 Prompt 上不同位置分叉的请求，均符合粒度 {unit}、丢弃 {drop} 个单元。",
+        "{prompts} prompts that share up to {reach} tokens with a cached one fit it.",
+        "与已缓存 Prompt 共享至多 {reach} 个 Token 的 {prompts} 条请求均符合。",
     ),
-    "probe.by.counters": ("Read from the counters.", "读自计数器。"),
-    "probe.by.usage": ("Read from the answers' usage.", "读自响应 usage。"),
+    "probe.by.counters": ("By the counters.", "读自计数器。"),
+    "probe.by.usage": ("By the answers' usage.", "读自响应 usage。"),
     "probe.by.chat": (
         "Through the chat route: {head} tokens of its template stand before the words, {tail} behind.",
         "经 Chat 接口发送：模板在词语之前占 {head} 个 Token，之后占 {tail} 个。",
@@ -168,9 +171,14 @@ PROBE: dict[str, tuple[str, str]] = {
         "仅有 Chat 接口，且命中数与词语在模板（共 {around} 个 Token）之后的任何位置都不符。",
     ),
     "probe.drop.found": (
-        "Matched units that are computed again all the same: {drop}.",
-        "匹配到但仍重新计算的单元数：{drop}。",
+        "Matched units that are computed again: {drop}.",
+        "匹配后仍重新计算的单元数为 {drop}。",
     ),
+    "probe.drop.chance": (
+        "Blocks of {unit} tokens hit anywhere, so random ones are met by chance.",
+        "{unit} 个 Token 的 Block 在任意位置均可命中，随机 Block 会偶然命中。",
+    ),
+    "probe.drop.unknown": ("As the hit unit.", "同命中粒度。"),
     "probe.unit.chunks": (
         "Chunks that their content bounds, of no one size; some end at {ends} tokens.",
         "按内容切分的 Chunk，大小不固定；部分边界位于 {ends} 个 Token 处。",
@@ -179,6 +187,14 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.unit.no_hit": (
         "No hit up to {reach} tokens: the unit is larger than that, or prefix caching is off.",
         "共享 {reach} 个 Token 仍无命中：命中粒度更大，或前缀缓存未启用。",
+    ),
+    "probe.unit.one_step": (
+        "Hits rise once only up to {reach} tokens, to {hit}: one step makes no unit.",
+        "至 {reach} 个 Token 命中仅跃升一次（至 {hit}），不足以确定粒度。",
+    ),
+    "probe.unit.coarse": (
+        "Hits are told by a rounded rate, to {slack} tokens: too coarse for a unit so small.",
+        "命中数来自取整的比率，误差 {slack} 个 Token，不足以确定如此小的粒度。",
     ),
     "probe.unit.untold": (
         "Neither answers nor counters tell hits; TTFT of a first over a repeated prompt: {ratio}.",
@@ -190,21 +206,21 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     # Rules
     "probe.last.computed": (
-        "A fully cached prompt of {length} tokens hits {hit}, of one token more {more}.",
-        "完全缓存的 {length} 个 Token 的 Prompt 命中 {hit}，多一个 Token 时命中 {more}。",
+        "{length} cached tokens sent again hit {hit}, with one more behind them {more}.",
+        "已缓存的 {length} 个 Token 再次发送命中 {hit}，多一个 Token 时命中 {more}。",
     ),
     "probe.last.cached": (
-        "A fully cached prompt of {length} tokens hits {hit}: the last token too.",
-        "完全缓存的 {length} 个 Token 的 Prompt 命中 {hit}，包含末尾 Token。",
+        "{length} cached tokens sent again hit {hit}: the last one too.",
+        "已缓存的 {length} 个 Token 再次发送命中 {hit}，包含末尾 Token。",
     ),
     "probe.last.odd": (
-        "A fully cached prompt of {length} tokens hits {hit}, of one token more {more}: no known rule.",
-        "完全缓存的 {length} 个 Token 的 Prompt 命中 {hit}，多一个 Token 时命中 {more}，不符合已知规则。",
+        "{length} cached tokens sent again hit {hit}, with one more {more}: no known rule.",
+        "已缓存的 {length} 个 Token 再次发送命中 {hit}，多一个 Token 时命中 {more}，不符合已知规则。",
     ),
     "probe.last.no_room": ("The model takes too short prompts to tell.", "模型可接受的长度过短，无法判断。"),
     "probe.matching.chain": (
-        "{tokens} cached tokens behind another beginning hit nothing, at their own place and moved.",
-        "开头不同时，其后 {tokens} 个已缓存 Token 无论原位还是移位均不命中。",
+        "Behind another beginning {tokens} cached tokens hit nothing, moved or not.",
+        "开头不同时，其后 {tokens} 个已缓存 Token 均不命中，无论是否移位。",
     ),
     "probe.matching.block": (
         "Cached blocks behind another beginning hit {hit} tokens.",
@@ -216,16 +232,16 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     "probe.matching.no_room": ("The model takes too short prompts to tell.", "模型可接受的长度过短，无法判断。"),
     "probe.outputs.yes": (
-        "A prompt that goes on with the answer ({prompt} + {output} tokens) hits {hit}.",
-        "以上一次回答续写的 Prompt（{prompt} + {output} Token）命中 {hit}。",
+        "A prompt and its answer ({prompt} + {output} tokens) sent again hit {hit}.",
+        "Prompt 连同其回答（{prompt} + {output} 个 Token）再次发送命中 {hit}。",
     ),
     "probe.outputs.no": (
-        "A prompt that goes on with the answer ({prompt} + {output} tokens) hits {hit}: the prompt's part alone.",
-        "以上一次回答续写的 Prompt（{prompt} + {output} Token）命中 {hit}，仅为原 Prompt 部分。",
+        "A prompt and its answer ({prompt} + {output} tokens) sent again hit {hit}: the prompt alone.",
+        "Prompt 连同其回答（{prompt} + {output} 个 Token）再次发送命中 {hit}，仅为 Prompt 部分。",
     ),
     "probe.outputs.odd": (
-        "A prompt that goes on with the answer ({prompt} + {output} tokens) hits {hit}: neither rule.",
-        "以上一次回答续写的 Prompt（{prompt} + {output} Token）命中 {hit}，两种规则均不符。",
+        "A prompt and its answer ({prompt} + {output} tokens) sent again hit {hit}: neither rule.",
+        "Prompt 连同其回答（{prompt} + {output} 个 Token）再次发送命中 {hit}，两种规则均不符。",
     ),
     "probe.outputs.texts": (
         "Prompts are not taken as ids here, so an answer cannot be sent again exactly.",
@@ -237,22 +253,21 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     # Ranks
     "probe.ranks.untold": ("The server does not say how many there are.", "服务未说明 DP 域数量。"),
-    "probe.ranks.stated": ("The server says {ranks}.", "服务声明为 {ranks} 个。"),
     "probe.ranks.one": ("There is one.", "仅有一个。"),
     "probe.ranks.counted": (
-        "{way}: only the named rank's counters moved, for ranks 0 and {last}.",
-        "{way}：指定 0 与 {last} 时仅对应 DP 域的计数器变化。",
+        "Only the named rank's counters moved (0 and {last}).",
+        "指定 0 与 {last} 时，仅对应 DP 域的计数器变化。",
     ),
     "probe.ranks.caches": (
-        "{way}: a prompt hits on the rank that had it and not on the other, 0 and {last}.",
-        "{way}：Prompt 在处理过它的 DP 域命中，在另一个不命中（0 与 {last}）。",
+        "A prompt hits on the rank that had it and not on the other (0 and {last}).",
+        "Prompt 在处理过它的 DP 域命中，在另一个不命中（0 与 {last}）。",
     ),
     "probe.ranks.unreached": ("None of these led to a rank: {tried}.", "以下方式均未能指定 DP 域：{tried}。"),
     # Isolation
     "probe.salt.none": ("{framework} has no salt.", "{framework} 没有 Salt 参数。"),
     "probe.salt.separates": (
-        "The same prompt hits under the same {field}, and nothing under another.",
-        "相同 {field} 下 Prompt 命中，不同 {field} 下不命中。",
+        "A prompt hits under the same {field}, and nothing under another.",
+        "{field} 相同则命中，不同则不命中。",
     ),
     "probe.salt.ignored": ("{field} is taken and ignored: {detail}.", "{field} 被接受但被忽略：{detail}。"),
     "probe.salt.unknown_field": (
@@ -285,12 +300,12 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.usage.null": ("No answer tells cached tokens.", "响应均未提供命中 Token 数。"),
     "probe.usage.unasked": ("No prompt was answered.", "没有 Prompt 得到响应。"),
     "probe.usage.agrees": (
-        "{answers} of {of} answers tell cached tokens; {both} were compared with the counters and agree.",
-        "{of} 条响应中 {answers} 条提供命中 Token 数，其中 {both} 条与计数器比对一致。",
+        "In {answers} of {of} answers; {both} agree with the counters.",
+        "{of} 条响应中 {answers} 条提供，{both} 条与计数器比对一致。",
     ),
     "probe.usage.alone": (
-        "{answers} of {of} answers tell cached tokens; {both} could be compared with counters.",
-        "{of} 条响应中 {answers} 条提供命中 Token 数，可与计数器比对的有 {both} 条。",
+        "In {answers} of {of} answers; counters could be compared for {both}.",
+        "{of} 条响应中 {answers} 条提供，{both} 条可与计数器比对。",
     ),
     "probe.usage.in_streams": (
         "In streams only, with stream_options.include_usage: {usage} cached tokens of {length}.",
@@ -319,16 +334,16 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     "probe.tokens.no_answer": ("The server answered to none of the strings.", "服务未能处理任何测试字符串。"),
     "probe.tokens.by_ids": (
-        "{agree} of {strings} seam-heavy strings encode to the same ids.",
-        "{strings} 个边界字符串中 {agree} 个编码为相同 ID。",
+        "{agree} of {strings} strings at which tokenizers differ have the same ids.",
+        "{strings} 个易分歧的字符串中 {agree} 个 ID 相同。",
     ),
     "probe.tokens.by_route_counts": (
-        "{agree} of {strings} seam-heavy strings have as many tokens; the route tells no ids.",
-        "{strings} 个边界字符串中 {agree} 个 Token 数相同；接口不返回 ID。",
+        "{agree} of {strings} strings at which tokenizers differ have as many tokens; the route tells no ids.",
+        "{strings} 个易分歧的字符串中 {agree} 个 Token 数相同；接口不返回 ID。",
     ),
     "probe.tokens.by_usage": (
-        "{agree} of {strings} seam-heavy strings have as many tokens by usage; there is no tokenize route.",
-        "{strings} 个边界字符串中 {agree} 个与 usage 的 Token 数相同；没有 Tokenize 接口。",
+        "{agree} of {strings} strings at which tokenizers differ have as many tokens by usage; no tokenize route.",
+        "{strings} 个易分歧的字符串中 {agree} 个与 usage 的 Token 数相同；没有 Tokenize 接口。",
     ),
     "probe.tokens.differ": ("Otherwise: {names}.", "不一致：{names}。"),
     # Order
@@ -340,13 +355,13 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     "probe.order.tracing": ("Tracing is on.", "已启用 Tracing。"),
     "probe.order.first_token": (
-        "The order of first tokens is always there.",
-        "首 Token 的先后顺序始终可用。",
+        "First tokens always tell one.",
+        "首 Token 的先后始终可用。",
     ),
     # Capacity
     "probe.capacity.stated": (
-        "The server says {tokens} tokens for each engine.",
-        "服务声明每个引擎 {tokens} 个 Token。",
+        "For each engine.",
+        "每个引擎的容量。",
     ),
     "probe.capacity.untold": ("The server does not say.", "服务未说明。"),
     "probe.capacity.not_asked": ("Not measured (--capacity).", "未实测（--capacity）。"),

@@ -43,7 +43,7 @@ class Fit:
     def cache(self, label: str, cache: CacheFacts, measured: Measured | None = None) -> None:
         """The cache that one metrics page tells of; ``measured``: what a probe found of its matching."""
         if measured is not None and measured.hit_unit is not None:
-            cache = replace(cache, hit_alignment=measured.hit_unit)
+            cache = _as_measured(cache, measured.hit_unit)
         self._block_size(label, cache)
         self._hit_unit(label, cache)
         self._hit_drop(label, measured)
@@ -324,6 +324,13 @@ class Fit:
     def _add(self, found: Contradiction) -> None:
         if all((found.code, found.text) != (other.code, other.text) for other in self.found):
             self.found.append(found)
+
+
+def _as_measured(cache: CacheFacts, unit: int) -> CacheFacts:
+    """A measured unit goes before what is stated; a stated block size that is no divisor of it is wrong altogether."""
+    if cache.block_size is not None and unit % cache.block_size:
+        return replace(cache, block_size=unit, hit_alignment=None)
+    return replace(cache, hit_alignment=unit)
 
 
 def _spread(endpoints: int, ranks: list[int]) -> tuple[int, ...]:

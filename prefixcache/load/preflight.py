@@ -170,6 +170,8 @@ async def examine(
     if choices.allow_misfit:
         contradictions = [one.allowed() for one in contradictions]
     warnings = [("metrics", text) for page in pages for text in page.warnings]
+    if measured is not None and (other := measured.of_others(e.base for e in endpoints)) is not None:
+        warnings.append(("probe_report_of_another", other))
     warnings += [(one.code, one.text) for one in contradictions if one.severity == "warning"]
     return Preflight(adapter, chosen, tuple(servers), tuple(warnings), confirmed, tuple(contradictions), forecast)
 

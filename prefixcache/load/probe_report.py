@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.errors import InputError
 
 FLAG = "--probe-report"
+MOST_BYTES = 64 * 2**20
+MOST_TOKENS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Sizes in tokens, the drop in units; None where the probe does not know."""
+    """Sizes in tokens, the drop in units; None where the probe does not know. ``endpoint``: whom it probed."""
 
     block_size: int | None = None
     hit_unit: int | None = None
     hit_drop: int | None = None
+    endpoint: str | None = None
+
+    def of_others(self, endpoints: Iterable[str]) -> str | None:
+        """A warning where another address was probed than these."""
+        asked = tuple(dict.fromkeys(endpoints))
+        if self.endpoint is None or not asked or self.endpoint in asked:
+            return None
+        return (
+            f"the probe's report is of {self.endpoint}, not of {', '.join(asked)}: its unit is taken all the same; "
+            "probe this server if it is another one"
+        )
 
 
 def read_probe_report(path: Path) -> Measured:
@@ -31,7 +46,9 @@ def read_probe_report(path: Path) -> Measured:
         InputError: no such file, no report, or one that measured nothing.
     """
     try:
-        report: Any = orjson.loads(path.read_bytes())
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        report: Any = orjson.loads(data) if len(data) <= MOST_BYTES else None
     except OSError as error:
         raise InputError(
             f"cannot read {path}: {error.strerror}", field=FLAG, remedy="check the path and its permissions."
@@ -47,6 +64,7 @@ def read_probe_report(path: Path) -> Measured:
         _number(findings.get("block_size"), 1, stated=True),
         _number(findings.get("hit_unit"), 1),
         _number(findings.get("hit_drop"), 0),
+        _address(report.get("endpoint")),
     )
     if found.block_size is None and found.hit_unit is None:
         raise InputError(
@@ -62,8 +80,16 @@ def _number(finding: Any, least: int, *, stated: bool = False) -> int | None:
     if isinstance(finding, dict):
         source = finding.get("source", "measured")
         value = finding.get("value") if source in ("measured", "derived") or (stated and source == "stated") else None
-    whole = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST_TOKENS
     return value if whole else None
+
+
+def _address(text: Any) -> str | None:
+    """A server's address as it may be shown."""
+    try:
+        return parse_endpoint(text, field_name=FLAG).base if isinstance(text, str) else None
+    except InputError:
+        return None
 
 
 def _no_report(path: Path) -> InputError:

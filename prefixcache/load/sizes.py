@@ -137,7 +137,8 @@ def sizes_of(facts: Sequence[ServerFacts], measured: Measured | None, engine: st
         InputError: servers that state different block sizes.
     """
     stated, source = _stated(facts)
-    warnings: list[str] = []
+    other = None if measured is None else measured.of_others(f.endpoint for f in facts)
+    warnings: list[str] = [] if other is None else [other]
     block, unit, unit_source = stated, None, None
     alignment = max((f.cache.hit_alignment for f in facts if f.cache.hit_alignment), default=None)
     if alignment is not None and alignment != stated:

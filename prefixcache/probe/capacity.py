@@ -45,7 +45,7 @@ class Bracket:
 async def find_capacity(line: Line, report: ProbeReport, unit: int, drop: int, *, measure: bool) -> None:
     """Finding ``capacity_tokens``: of one engine (DP rank)."""
     stated = line.service.facts.cache.kv_tokens
-    texts: list[Said] = [said("capacity.stated", tokens=f"{stated:,}") if stated else said("capacity.untold")]
+    texts: list[Said] = [said("capacity.stated") if stated else said("capacity.untold")]
     if not measure or line.repeat > 1:
         texts.append(said("capacity.spread" if measure else "capacity.not_asked"))
         found = Finding("capacity_tokens", stated, "stated" if stated else "unknown", texts)

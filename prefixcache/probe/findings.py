@@ -77,7 +77,7 @@ class Finding:
     readings: Sequence[Reading] = ()
 
     def text(self, language: Language) -> str:
-        return " ".join(each.text(language) for each in self.evidence)
+        return ("" if language == "zh" else " ").join(each.text(language) for each in self.evidence)
 
     def to_json(self) -> dict[str, Any]:
         return {

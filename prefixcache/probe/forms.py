@@ -77,8 +77,16 @@ def streamed_body(raw: bytes) -> dict[str, Any]:
         except orjson.JSONDecodeError:  # [DONE]
             continue
         if isinstance(event, dict):
-            found |= {name: event[name] for name in ("usage", "timings", "meta_info") if event.get(name)}
+            found |= {name: event[name] for name in ("usage", "timings", "meta_info", "choices") if event.get(name)}
     return found
+
+
+def holds_completion(body: Mapping[str, Any], form: Form) -> bool:
+    """Whether an answer of status 200 is one: proxies answer with pages of their own, too."""
+    if form.native:
+        return any(name in body for name in ("text", "output_ids", "meta_info"))
+    choices = body.get("choices")
+    return isinstance(choices, list) and bool(choices)
 
 
 def usage_of(answer: Answer, form: Form) -> Usage:

@@ -45,8 +45,8 @@ def _keys(report: ProbeReport, tokenizer: str | None) -> Iterator[tuple[str, Any
     else:
         why = "measured" if stated is None else f"measured; the server states {stated}, of which it is no multiple"
         yield "block_size", unit, why
-    if unit is not None:
-        yield "hit_drop", report.value("hit_drop"), "measured"
+    if (drop := report.value("hit_drop")) is not None:
+        yield "hit_drop", drop, "measured"
     if (longest := report.value("max_model_len")) is not None:
         yield "max_model_len", longest, "stated by the server"
     compared = report.value("tokenizer")

@@ -30,7 +30,7 @@ async def find_salt(line: Line, report: ProbeReport, certain: int, floor: int) -
     """
     name = line.service.adapter.salt_field
     if name is None:
-        report.add(unknown("salt", "salt.none", framework=line.service.adapter.name))
+        report.add(unknown("salt", "salt.none", framework=line.service.adapter.traits.title))
         return
     prompt = line.pieces.fresh(certain)
     readings: list[Reading] = []
@@ -101,7 +101,7 @@ async def find_reset(line: Line, report: ProbeReport, certain: int, floor: int, 
     """
     route = line.service.adapter.reset
     if not route.path:
-        report.add(unknown("reset", "reset.none", framework=line.service.adapter.name))
+        report.add(unknown("reset", "reset.none", framework=line.service.adapter.traits.title))
         return
     path = f"POST {route.path}"
     if not allowed:

@@ -13,7 +13,7 @@ from prefixcache.engines.differences import ESTIMATE
 from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.probe.clock import OutOfTime
-from prefixcache.probe.forms import FORMS, Form, body_of, streamed_body, usage_of
+from prefixcache.probe.forms import FORMS, Form, body_of, holds_completion, streamed_body, usage_of
 from prefixcache.probe.prompts import Piece, Pieces
 from prefixcache.probe.reading import Reading
 from prefixcache.probe.service import Answer, Service
@@ -60,7 +60,8 @@ class Line:
         placed: how many stand before and how many behind is known; until then all count as head.
         streamed: answers are taken as streams, since only there usage tells cached tokens.
         route: where prompts go unless told otherwise.
-        block: stated tokens of a block, for counters that count blocks.
+        block: tokens of a block, for counters that count blocks; as stated, until they were seen to count others.
+        in_blocks: the counters do.
         prefer_usage: the counters are known to tell nothing.
         repeat: how often a prompt is sent so that every rank has it, where no rank can be reached by name.
         readings: of all prompts.
@@ -80,6 +81,7 @@ class Line:
     streamed: bool = False
     route: Route = ANYWHERE
     block: int | None = None
+    in_blocks: bool = False
     prefer_usage: bool = False
     repeat: int = 1
     readings: list[Reading] = field(default_factory=list)
@@ -158,6 +160,15 @@ class Line:
         self.readings.append(reading)
         return reading, answer
 
+    def count_blocks_of(self, tokens: int) -> None:
+        """The counters count blocks of so many tokens: what was read so far is put right."""
+        assert self.block is not None
+        factor, self.block = tokens / self.block, tokens
+        self.readings = [
+            reading if reading.counted is None else replace(reading, counted=reading.counted * factor)
+            for reading in self.readings
+        ]
+
     async def send_new(self, count: int, route: Route | None = None) -> Reading:
         """A prompt that nobody has sent."""
         return await self.send(self.pieces.fresh(count), route=route)
@@ -190,6 +201,8 @@ class Line:
         if answer.ok:
             if self.streamed:
                 answer = replace(answer, body=streamed_body(answer.raw))
+            if not holds_completion(answer.body, form):
+                return replace(answer, status=None, text=f"{form.path} answers HTTP 200 without a completion")
             sent = usage_of(answer, form).prompt_tokens or len(prompt)
             self.requests += 1
             self.tokens += sent
@@ -237,6 +250,7 @@ class Line:
             if self.block is None:
                 return replace(reading, foreign=foreign)
             hits *= self.block
+            self.in_blocks = True
         elif ESTIMATE in figure.flags:  # told by a rate, and as exact as its digits
             slack = max(1.0, reading.length / 100)
             hits = round(hits)

@@ -27,12 +27,18 @@ async def match(line: Line, report: ProbeReport, base: Base, inner: Sequence[Pie
     """Send what the base prompt holds from piece ``at`` on behind another beginning, there and ``shift`` pieces on."""
     placed = await line.send([*_unlike(line, base, at), *inner, *line.pieces.fresh(2)])
     moved = await line.send([*_unlike(line, base, at + shift), *inner, *line.pieces.fresh(2)])
-    readings = (placed, moved)
+    readings = [placed, moved]
     least = line.head + len(inner) // 4
     if placed.hit is None or moved.hit is None:
         report.add(unknown("matching", "unit.untold", readings, ratio="-"))
         return
-    if moved.hit - moved.slack >= least:
+    unit = report.value("hit_unit")
+    elsewhere = unit is None or shift % unit != 0  # by whole units, blocks that hit anywhere hit too
+    if elsewhere and unit is None and moved.hit - moved.slack >= least:
+        turned = await line.send([*_unlike(line, base, at), *reversed(inner), *line.pieces.fresh(2)])
+        readings.append(turned)
+        elsewhere = turned.hit is None or turned.hit - turned.slack < least  # single tokens hit in any order
+    if elsewhere and moved.hit - moved.slack >= least:
         value, text = "content_defined_chunk", said("matching.chunk", hit=figure(moved.hit), shift=shift)
     elif placed.hit - placed.slack >= least:
         value, text = "independent_block", said("matching.block", hit=figure(placed.hit))

@@ -38,10 +38,14 @@ async def open_line(line: Line) -> None:
         if form.chat and not added:
             whys.append((False, f"{form.path}: its answers tell no prompt_tokens, so no word is known to be one token"))
             continue
+        if len(set(told)) == 1 and told[0] is not None:
+            whys.append((False, f"{form.path}: its token counts do not follow its prompts"))
+            continue
+        before = line.pieces
         line.form, line.pieces, line.placed = form, pieces, not form.chat
         line.head = added.pop() if len(added) == 1 else -1 if added else 0
         if line.head < 0 and (form.ids or not await _choose_words(line)):
-            line.form = None
+            line.form, line.pieces = None, before
             whys.append((False, f"{form.path}: it counts the words of a probe in another way than one token each"))
             continue
         if form.chat:
@@ -67,8 +71,10 @@ async def _choose_words(line: Line) -> bool:
         good += [word for word, times in zip(words, POWERS, strict=False) if number // times % BASE == 1]
         if len(good) >= ENOUGH_WORDS:
             break
+    if head < 0 or len(good) < FEWEST_WORDS or await tokens(good) != head + len(good):
+        return False
     line.pieces, line.head = Pieces(good, line.pieces.luck), head
-    return head >= 0 and len(good) >= FEWEST_WORDS and await tokens(good) == head + len(good)
+    return True
 
 
 async def _place_by_route(line: Line, form: Form) -> None:

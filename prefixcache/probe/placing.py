@@ -1,7 +1,7 @@
 """Where the words of a chat prompt stand: how many tokens a template puts before them, from what prompts hit.
 
 Usage tells how many it puts around them in all, and so the length of every prompt. A prompt sent twice shares its whole
-length n, so it hits u·(⌊n / u⌋ − d) wherever the words stand (n no multiple of u), which gives d. The least w words that
+length n, so it hits u·(⌊n / u⌋ − d) wherever the words stand (n no multiple of u): that gives d. The least w words that
 hit as much as the base prompt does, h, end a unit: head + w = h + d·u.
 """
 
@@ -10,43 +10,50 @@ from __future__ import annotations
 from prefixcache.probe.base import ROOM, Base, longest_shared
 from prefixcache.probe.line import Line
 from prefixcache.probe.reading import Reading
-from prefixcache.probe.unit import rungs
+from prefixcache.probe.unit import ASKED_AGAIN, rungs
 
 UNITS = 4
 """Units of the prompt that is sent twice, at least."""
 
 
-async def place(line: Line) -> str | None:
-    """Set the line's head and tail; None, or the key of the words that say why that could not be done.
+async def place(line: Line) -> tuple[str, Base] | None:
+    """Set the line's head and tail; None, or the key of the words that say why that could not be done, and a base
+    prompt that hits.
 
     Where nothing hits or nothing tells, all stays counted as head: the search for the unit then says so.
     """
     around = line.head
     line.head, line.tail = 0, around
-    found = await _head(line, around)
-    if isinstance(found, int):
-        line.head, line.tail, line.placed = found, around - found, True
-        return None
-    line.head, line.tail = around, 0
-    return found
+    why = None
+    try:
+        base, top = await _hitting(line, around)
+        if base is not None and top is not None:
+            found = await _from_hits(line, base, top, around)
+            if isinstance(found, int):
+                line.head, line.tail, line.placed = found, around - found, True
+                return None
+            why = found, base
+    finally:
+        if not line.placed:
+            line.head, line.tail = around, 0
+    return why
 
 
-async def _head(line: Line, around: int) -> int | str | None:
+async def _hitting(line: Line, around: int) -> tuple[Base, Reading] | tuple[None, None]:
+    """A base prompt that is hit in more than what all prompts share, and the reading of it."""
     lengths = rungs(longest_shared(line))
-    if not lengths:
-        return None
-    base = Base(line, lengths[-1] + ROOM)
+    base = Base(line, max(lengths, default=0) + ROOM)
     for length in lengths:
         await base.grow(length)
         top = await base.measure(length)
-        if top.hit is None:
-            return None
-        if top.hit - top.slack > around:
-            return await _from_hits(line, base, top, around)
-    return None
+        if top.hit is not None and top.hit - top.slack > around:
+            return base, top
+        if top.hit is None and length >= ASKED_AGAIN:
+            break
+    return None, None
 
 
-async def _from_hits(line: Line, base: Base, top: Reading, around: int) -> int | str | None:
+async def _from_hits(line: Line, base: Base, top: Reading, around: int) -> int | str:
     assert top.hit is not None
     if top.slack:
         return "place.rounded"

@@ -51,7 +51,7 @@ async def find_ranks(line: Line, report: ProbeReport) -> None:
     if ranks is None:
         report.add(unknown("dp_size", "ranks.untold"), unknown("rank_route", "ranks.untold"))
         return
-    report.add(Finding("dp_size", ranks, "stated", (said("ranks.stated", ranks=ranks),)))
+    report.add(Finding("dp_size", ranks, "stated"))
     if ranks == 1:
         report.add(Finding("rank_route", "none needed", "derived", (said("ranks.one"),)))
         return
@@ -66,7 +66,7 @@ async def find_ranks(line: Line, report: ProbeReport) -> None:
         if readings is not None:
             line.route = routes[0]
             by = "ranks.counted" if len(counting_engines(line)) > 1 else "ranks.caches"
-            report.add(Finding("rank_route", name, "measured", (said(by, way=name, last=ranks - 1),), readings))
+            report.add(Finding("rank_route", name, "measured", (said(by, last=ranks - 1),), readings))
             return
         tried.append(name)
     line.repeat = SPREAD * ranks

@@ -25,7 +25,7 @@ from prefixcache.probe.forms import forms_of
 from prefixcache.probe.isolation import find_reset, find_salt, reset
 from prefixcache.probe.line import Line, Refused
 from prefixcache.probe.matching import find_matching
-from prefixcache.probe.measure import find_unit
+from prefixcache.probe.measure import find_unit, take_back
 from prefixcache.probe.opening import open_line
 from prefixcache.probe.options import STAGE, ProbeOptions
 from prefixcache.probe.prompts import SAFE_IDS, Pieces
@@ -141,7 +141,7 @@ class _Probe:
         self._line()
         assert self.line is not None
         line = self.line
-        options, report, luck = self.options, self.report, random.Random(self.options.seed)
+        report, luck = self.report, random.Random(self.options.seed)
         try:
             await self._step("open", self._open, (*UNIT_NAMES, "dp_size", "rank_route"))
             opened = line.form is not None
@@ -150,16 +150,15 @@ class _Probe:
                 await self._step("unit", lambda: self._unit(luck), ("block_size", *UNIT_NAMES))
             unit, drop = report.value("hit_unit"), report.value("hit_drop")
             base, certain = self.base, None
-            if base is not None:
-                known = unit is not None
-                certain = max(unit * (drop + 2) + 1, 33) if known else base.cached - line.head
-                floor = 0 if known and unit > line.head else line.head
-                await self._step("salt", lambda: find_salt(line, report, certain, floor), ("salt",))
-                allowed = options.reset
-                await self._step("reset", lambda: find_reset(line, report, certain, floor, allowed=allowed), ("reset",))
             if base is not None and unit is not None:
-                await self._step("last_token", lambda: find_last_token(line, report, unit, drop), ("last_token_rule",))
                 await self._step("matching", lambda: find_matching(line, report, base, unit, drop), ("matching",))
+                take_back(report, len(line.pieces.pool))
+                unit, drop = report.value("hit_unit"), report.value("hit_drop")
+            if base is not None:
+                certain = base.cached - line.head if unit is None else max(unit * ((drop or 0) + 2) + 1, 33)
+                await self._isolation(certain, 0 if unit is not None and unit > line.head else line.head)
+            if base is not None and unit is not None and drop is not None:
+                await self._step("last_token", lambda: find_last_token(line, report, unit, drop), ("last_token_rule",))
                 await self._step("outputs", lambda: find_outputs(line, report, unit, drop), ("outputs_cached",))
             await self._step("usage", lambda: find_usage(line, report, certain), ("usage_cached_tokens",))
             await self._step("tokenizer", lambda: find_tokens(line, report, self.local), ("tokenizer",))
@@ -218,6 +217,12 @@ class _Probe:
     async def _unit(self, luck: random.Random) -> None:
         assert self.line is not None
         self.base = await find_unit(self.line, self.report, luck)
+
+    async def _isolation(self, certain: int, floor: int) -> None:
+        line, report, allowed = self.line, self.report, self.options.reset
+        assert line is not None
+        await self._step("salt", lambda: find_salt(line, report, certain, floor), ("salt",))
+        await self._step("reset", lambda: find_reset(line, report, certain, floor, allowed=allowed), ("reset",))
 
     async def _order(self) -> None:
         find_order_evidence(self.service, self.report)

@@ -260,6 +260,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.kv_capacity": ("KV capacity", "KV Cache 容量"),
     "code.block_size_differs": ("Other block size", "Block Size 与计划不同"),
     "code.metrics_fewer": ("Fewer metrics pages than endpoints", "指标页少于端点"),
+    "code.probe_report_of_another": ("Probe report of another server", "探测报告属于其他服务"),
     "code.counters_cover": ("Counters saw other tokens", "计数器覆盖不符"),
     "code.idle_ranks": ("Idle ranks", "空闲 DP"),
     "code.more_ranks": ("More ranks than planned", "DP 数多于计划"),

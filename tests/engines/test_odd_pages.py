@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from prefixcache.engines.detect import named_adapter
 from prefixcache.engines.offline import adapter_of, read_pairs, snapshots
 from prefixcache.engines.page import page_text, parse_page
 from prefixcache.engines.snapshot import Snapshot
@@ -164,3 +165,56 @@ def test_thousands_of_engines_take_no_longer_than_their_lines() -> None:
     found = tell(adapter_of("auto", first, second), first, second)
     assert time.process_time() - began < 8
     assert [row["queries"] for row in found["domains"]] == [10 * n for n in ranks]
+
+
+DESCRIBED = "name: mine\nmetrics:\n  queries: {name: my:q}\n  hits: {name: my:h}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (DESCRIBED.replace("my:q}", "my:q, kind: gauge}"), "metrics.queries is a gauge"),
+        (DESCRIBED.replace("my:h}", "my:h, kind: window}"), "metrics.hits is a window"),
+        (DESCRIBED.replace("}", ", unit: ratio}"), "metrics.queries is a ratio"),
+        (DESCRIBED + "  hits: {name: other}\n", "'hits' stands twice in line 5"),
+        (DESCRIBED.replace("{name: my:q}", "[]"), "metrics.queries: "),
+        (DESCRIBED.replace("my:q", "[]"), "metrics.queries.name: "),
+        (DESCRIBED.replace("my:q}", "my:q, labels: {a: []}}"), "metrics.queries.labels.a: "),
+        (DESCRIBED.replace("my:q}", "my:q, lowest: .nan}"), "lowest: Input should be a finite number"),
+        (DESCRIBED.replace("my:q}", f"my:q, lowest: {'9' * 5000}}}"), "no YAML"),
+        (DESCRIBED + 'rank_header: "X\\r\\nY: 1"\n', "rank_header: "),
+        (DESCRIBED + "rank_header: Authorization\n", "Authorization has a meaning of its own"),
+        (DESCRIBED + "salt_field: prompt\n", "salt_field prompt has a meaning of its own"),
+        (DESCRIBED + 'salt_field: ""\n', "salt_field: "),
+        (DESCRIBED + 'reset: {path: "/clear cache"}\n', "reset.path: "),
+        (DESCRIBED + 'info_paths: ["/info\\n"]\n', "info_paths.0: "),
+        (DESCRIBED.replace("mine", "vLLM"), "known without it"),
+        (DESCRIBED + "# " + "x" * 2**20, "more than 1,048,576 bytes"),
+    ],
+)
+def test_a_description_that_cannot_be_meant_is_one_message_with_its_key(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        named_adapter(str(tmp_path / "mine.yaml"))
+    assert message in caught.value.message, caught.value.message
+    assert caught.value.remedy
+
+
+def test_figures_of_a_moment_are_never_differenced(tmp_path: Path) -> None:
+    """Whatever their kind is said to be: a usage that falls is no reset."""
+    described = tmp_path / "mine.yaml"
+    described.write_text(DESCRIBED + "  kv_usage: {name: my:usage}\n  running: {name: my:running}\n")
+    text = "my:q {}\nmy:h {}\nmy:usage {}\nmy:running {}\n"
+    row = told(tmp_path, text.format(0, 0, 0.9, 7), text.format(100, 50, 0.1, 0), str(described))["global"]
+    assert (row["hit_ratio"], row["reset"]) == (0.5, False)
+
+
+def test_a_negative_figure_is_shown_and_explained(tmp_path: Path) -> None:
+    described = tmp_path / "mine.yaml"
+    described.write_text(DESCRIBED.replace("{name: my:h}", "{sum: [{name: my:h}], minus: [{name: my:q}]}"))
+    text = "my:q {}\nmy:h {}\n"
+    found = told(tmp_path, text.format(0, 0), text.format(100, 50), str(described))
+    assert found["global"]["hits"] == -50
+    assert any("hits fell by 50" in warning for warning in found["warnings"])

@@ -39,7 +39,7 @@ def test_every_finding_with_its_prediction(tmp_path: Path) -> None:
     dataset = load_dataset(make_dataset(tmp_path / "set", [Wish("a", 16), Wish("a", 48), Wish("a", 80), Wish("a", 96)]))
     fit = Fit(dataset)
     fit.cache(URL, CacheFacts(block_size=32, kv_tokens=100, prefix_caching=False))
-    fit.cache(URL, CacheFacts(block_size=16, hit_alignment=48), Measured(None, 24, 1))
+    fit.cache(URL, CacheFacts(block_size=16, hit_alignment=48), Measured(None, 48, 1))
     fit.cache(URL, CacheFacts(block_size=8, hit_alignment=4))
     fit.cache(URL, CacheFacts())
     fit.caches([URL], {URL: 2}, by_rank=False)

@@ -81,8 +81,8 @@ FILLED = {
     ),
     "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends7": (
         "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends",
-        "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends; a Motor's page has "
-        "the unweighted mean of its pods: give each pod's own page",
+        "hits are an estimate: a rounded ratio since the start times the prompt tokens, at both ends; a Motor's page "
+        "has the unweighted mean of its pods: give each pod's own page",
     ),
     "7: 7 in between, so its figures are not known (7)": (
         "http://a:1: its process was restarted in between, so its figures are not known (queries at least 7, hits at "

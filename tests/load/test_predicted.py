@@ -119,6 +119,21 @@ def test_a_server_that_does_not_say_in_which_unit_it_matches(tmp_path: Path, uni
     assert not (tmp_path / "refused").exists()
 
 
+@pytest.mark.engine
+@pytest.mark.parametrize(("block", "unit"), [(128, 100), (100, 48)])
+def test_a_stated_block_size_that_does_not_divide_the_measured_unit_is_not_believed(
+    tmp_path: Path, block: int, unit: int
+) -> None:
+    set_ = made(tmp_path / "set", prefix=THREE).root
+    report = tmp_path / "probe.json"
+    report.write_text(json.dumps({"findings": [{"name": "hit_unit", "value": unit, "source": "measured"}]}))
+    engine = EngineOptions("embedded", block_size=block, hit_unit=unit)
+    told, summary = ran(set_, tmp_path / "run", engine, report=report)
+    assert told["contradictions"] and told["combined"] is not None
+    for foretold, measured in figures(told, summary):
+        assert foretold == measured > 0
+
+
 def slow_hits(dataset: Any, unit: int, name: str) -> list[int]:
     """The oracle: every prompt's whole blocks as tuples of tokens, in a set that never forgets, domain by domain."""
     known: dict[int, set[tuple[int, ...]]] = {}

@@ -198,8 +198,24 @@ def test_reports_of_a_probe(tmp_path: Path, report: Any, found: Measured) -> Non
     assert read_probe_report(path) == found
 
 
+def test_a_report_of_another_server_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "probe.json"
+    text = {"endpoint": "http://me:hunter22@other:8000", "findings": [{"name": "hit_unit", "value": 48}]}
+    path.write_text(json.dumps(text))
+    measured = read_probe_report(path)
+    assert measured.endpoint == "http://other:8000"
+    assert measured.of_others(["http://other:8000"]) is None
+    warning = measured.of_others(["http://here:8000"]) or ""
+    assert "is of http://other:8000, not of http://here:8000" in warning
+    assert measured.of_others([]) is None, "nobody is asked beside the report"
+
+
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"findings": 3}', '{"findings": [{"name": "hit_unit", "value": -1}]}']
+    "text",
+    [
+        *("", "[]", "{}", '{"findings": 3}', '{"findings": [{"name": "hit_unit", "value": -1}]}'),
+        *('{"hit_unit": 9999999999999}', '{"hit_unit": 16.5}', '{"endpoint": 3, "hit_unit": true}'),
+    ],
 )
 def test_what_is_no_report(tmp_path: Path, text: str) -> None:
     path = tmp_path / "probe.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -11,6 +12,8 @@ from typing import Any
 
 import uvicorn
 
+from prefixcache.reference.faults.front import front_of
+from prefixcache.reference.faults.plan import load_plan
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.server import build_app
 
@@ -57,16 +60,46 @@ def engine(rewrite: Rewrite | None = None, **options: Any) -> Iterator[str]:
         options: of the engine.
     """
     app: Any = build_app(EngineOptions("embedded", **options))
+    if options.get("faults"):
+        with faulty(app, options["faults"]) as url:
+            yield url
+        return
     with served(app if rewrite is None else Rewritten(app, rewrite)) as url:
         yield url
 
 
 @contextmanager
+def faulty(app: Any, plan: str) -> Iterator[str]:
+    """The URL of an engine's application to whose requests a fault plan's file happens, for the length of the block."""
+    front, ready, stop = front_of(app, load_plan(plan)), threading.Event(), asyncio.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def serve() -> None:
+        loops.append(asyncio.get_running_loop())
+        await front.serve(listener, ready.set, stop, None)
+
+    with _listener() as listener:
+        thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+        thread.start()
+        assert ready.wait(READY_S)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            loops[0].call_soon_threadsafe(stop.set)
+            thread.join()
+
+
+def _listener() -> socket.socket:
+    # Named TCP, so that asyncio switches Nagle's algorithm off: it would hold every answer back for 40 ms.
+    found = socket.socket(proto=socket.IPPROTO_TCP)
+    found.bind(("127.0.0.1", 0))
+    return found
+
+
+@contextmanager
 def served(app: Any) -> Iterator[str]:
     """The URL of an ASGI application, for the length of the block."""
-    # Named, so that asyncio switches Nagle's algorithm off: it would hold every answer back for 40 ms.
-    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
+    with _listener() as listener:
         config = uvicorn.Config(app, access_log=False, log_level="warning", lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +15,12 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from flows.cli import app
-from flows.probe_view import card, closing
+from flows.probe_view import card, closing, opening, wrapped
 from prefixcache.help.words import LANGUAGES
 from prefixcache.probe.findings import NAMES, Finding, ProbeReport, said
-from prefixcache.reference.options import EngineOptions
-from prefixcache.reference.process import EngineProcess
 from prefixcache.schemas.catalog import schema_of
 from prefixcache.schemas.conformance import misfits
+from tests.probe.serving import engine
 
 SECRET = "hunter2hunter2"
 
@@ -31,14 +31,14 @@ def call(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
 
 @pytest.fixture(scope="module")
 def honest() -> Iterator[str]:
-    with EngineProcess(EngineOptions("embedded")) as process:
-        yield process.url
+    with engine() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
 def lying() -> Iterator[str]:
-    with EngineProcess(EngineOptions("embedded", hit_unit=32)) as process:
-        yield process.url
+    with engine(hit_unit=32) as url:
+        yield url
 
 
 @pytest.mark.engine
@@ -106,6 +106,46 @@ def test_wrong_input_is_exit_2(flags: list[str]) -> None:
     assert call(*flags).exit_code == 2
 
 
+def test_errors_are_told_in_chinese(tmp_path: Path) -> None:
+    held = tmp_path / "held.yaml"
+    held.touch()
+    for flags in (
+        ["--time-limit", "0"],
+        ["--header", "X"],
+        ["--header", "X: secret:a"],
+        ["--engine", "vlm"],
+        ["--write-config", held],
+        ["--model", " "],
+    ):
+        told = call("--url", "http://127.0.0.1:9", "--lang", "zh", *flags)
+        assert told.exit_code == 2
+        assert not re.search(r"\b(?:is|are|the|Give|Write|Name|name)\b", told.stderr), told.stderr
+    assert "不可访问" in call("--url", "http://127.0.0.1:9", "--lang", "zh").stderr
+
+
+@pytest.mark.parametrize("width", [10, 17, 30])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "与已缓存 Prompt 共享至多 512 个 Token 的 8 条请求均符合（--capacity）。读自计数器。",
+        "Two words. And some more.",
+    ],
+)
+def test_lines_are_full_and_nothing_is_lost(text: str, width: int) -> None:
+    lines = list(wrapped(text, width))
+    assert all(cell_len(line) <= max(width, 16) for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert not any(line[0] in "，。）" for line in lines)
+    assert not any(line[-1] == "（" for line in lines)
+
+
+def test_a_place_that_takes_no_file_is_told_before_the_probe(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = call("--url", "http://127.0.0.1:9", "--write-config", tmp_path / "file" / "server.yaml")
+    assert result.exit_code == 2
+    assert "takes no file" in result.stderr
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     result = call("--url", "http://127.0.0.1:9", "--write-config", tmp_path)
     assert result.exit_code == 2
@@ -127,9 +167,23 @@ def test_the_card_is_whole_in_80_columns(lang: str) -> None:
     assert "1,536" in text
     assert "[c]" in text
     assert list(closing(report, lang))  # type: ignore[arg-type]
+    report.contradict("block_size", stated=16, unit=32)
+    told = list(opening(report, lang))  # type: ignore[arg-type]
+    assert "a.host.with.a.rather.long" in told[0]
+    assert "32" in told[1]
 
 
 def test_help_names_every_flag() -> None:
     text = call("--help").output
-    for flag in ("--capacity", "--no-reset", "--time-limit", "--write-config", "--tokenizer"):
+    for flag in (
+        "--engine",
+        "--header",
+        "--rank-field",
+        "--api",
+        "--capacity",
+        "--no-reset",
+        "--time-limit",
+        "--write-config",
+        "--tokenizer",
+    ):
         assert flag in text

@@ -118,6 +118,14 @@ def test_an_ignored_salt_is_named() -> None:
     assert report.value("salt") is None
 
 
+def test_a_salt_that_the_release_does_not_have_is_no_contradiction() -> None:
+    with engine(dialect="vllm-early-v1") as url:
+        report = probed(url)
+    assert contradictions(report) == []
+    assert (report.value("salt"), report.findings["salt"].source) == (None, "measured")
+    assert "not known to have it" in report.findings["salt"].text("en")
+
+
 @pytest.mark.parametrize(
     ("matching", "value"), [("independent", "independent_block"), ("content-defined", "content_defined_chunk")]
 )
@@ -129,6 +137,33 @@ def test_other_semantics_are_found(matching: str, value: str) -> None:
     assert contradictions(report) == []
     assert report.value("salt") == "cache_salt"  # and what needs no unit is found all the same
     assert report.value("reset") is not None
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("mean", [100, 784])
+def test_chunks_are_never_given_a_unit(mean: int, seed: int) -> None:
+    with engine(matching="content-defined", hit_unit=mean, claims_block_size=16, reset="refused") as url:
+        report = probed(url, seed=seed)
+    assert (report.value("hit_unit"), report.value("hit_drop")) == (None, None)
+    assert report.value("matching") == "content_defined_chunk"
+    assert contradictions(report) == []
+
+
+def test_single_tokens_that_hit_anywhere_are_met_by_chance() -> None:
+    """No drop is told then, and no chunks: a token that is moved is a block at another place."""
+    with engine(dialect="mindie", hit_unit=1, hit_drop=3, usage_cached=False, matching="independent") as url:
+        report = probed(url, seed=1)
+    assert (report.value("hit_unit"), report.value("hit_drop")) == (1, None)
+    assert report.value("matching") == "independent_block"
+
+
+def test_one_step_makes_no_unit() -> None:
+    with engine(block_size=2048, max_model_len=4096) as url:
+        report = probed(url)
+    assert report.value("hit_unit") is None
+    assert "one step makes no unit" in report.findings["hit_unit"].text("en")
+    assert report.value("reset") is not None
+    assert contradictions(report) == []
 
 
 def test_outputs_that_are_not_cached() -> None:
@@ -219,6 +254,29 @@ class TestDialects:
         with engine(dialect="vllm-early-v1", block_size=32, usage_cached=False) as url:
             report = probed(url)
         assert report.value("hit_unit") == 32
+
+    @pytest.mark.parametrize(
+        ("options", "unit"),
+        [
+            ({"hit_unit": 48}, 48),
+            ({"block_size": 1, "hit_unit": 4096}, 4096),
+            ({"block_size": 32, "hit_unit": 16, "usage_cached": False}, 16),
+        ],
+    )
+    def test_early_v1_whose_blocks_are_not_the_stated_ones(self, options: dict[str, Any], unit: int) -> None:
+        """Its counters count them: neither inconsistent nor another number than usage tells."""
+        with engine(dialect="vllm-early-v1", **options) as url:
+            report = probed(url)
+        assert (report.value("hit_unit"), report.value("hit_drop")) == (unit, 0)
+        assert contradictions(report) == ["block_size"]
+        assert any(f"count blocks of {unit} tokens" in each.text("en") for each in report.warnings)
+
+    def test_a_gauge_too_coarse_for_single_tokens(self) -> None:
+        with engine(dialect="mindie-gauge", block_size=1, usage_cached=False) as url:
+            report = probed(url)
+        assert report.value("hit_unit") is None
+        assert "too coarse" in report.findings["hit_unit"].text("en")
+        assert contradictions(report) == []
 
     def test_vllm_ascend_forces_its_block(self) -> None:
         with engine(dialect="vllm-ascend", block_size=16) as url:

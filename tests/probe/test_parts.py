@@ -199,7 +199,7 @@ class TestReport:
     def test_findings_stand_in_their_order_and_gaps_are_left_out(self) -> None:
         report = ProbeReport("http://h:1")
         report.add(unknown("salt", "time"), Finding("framework", "vllm", "derived"))
-        assert [row["name"] for row in report.to_json()["findings"]] == ["framework", "salt"]
+        assert [row["name"] for row in report.to_json()["findings"]] == ["salt", "framework"]
 
     def test_a_contradiction_is_named_once_and_is_exit_1(self) -> None:
         report = ProbeReport("http://h:1")

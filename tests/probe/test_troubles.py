@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import time
@@ -33,8 +34,8 @@ engines = pytest.mark.engine
 def faulty(tmp_path: Path, plan: list[dict[str, Any]], **options: Any) -> Iterator[str]:
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump(plan))
-    with EngineProcess(EngineOptions("embedded", faults=str(path), **options)) as process:
-        yield process.url
+    with engine(faults=str(path), **options) as url:
+        yield url
 
 
 @engines
@@ -111,6 +112,35 @@ class TestWithoutCounters:
 
 
 @engines
+class TestStreams:
+    """Usage of which only streams tell the cached tokens."""
+
+    @staticmethod
+    def rewrite(path: str, body: bytes) -> bytes:
+        whole = path.endswith("completions") and not body.startswith(b"data:")
+        return re.sub(rb'"cached_tokens":\d+', b'"cached_tokens":null', body) if whole else body
+
+    def test_it_is_said(self) -> None:
+        with engine(self.rewrite, block_size=64) as url:
+            report = probe_server(ProbeOptions(url, time_limit=300))
+        assert (report.value("hit_unit"), report.value("usage_cached_tokens")) == (64, "in_streams")
+        assert "By the counters" in report.findings["hit_unit"].text("en")
+        assert "In streams only" in report.findings["usage_cached_tokens"].text("en")
+        assert report.contradictions == []
+
+    def test_without_counters_streams_tell_the_unit(self) -> None:
+        def rewrite(path: str, body: bytes) -> bytes:
+            return b"# nothing" if path == "/metrics" else self.rewrite(path, body)
+
+        with engine(rewrite, block_size=784) as url:
+            report = probe_server(ProbeOptions(url, time_limit=300))
+        assert (report.value("hit_unit"), report.value("usage_cached_tokens")) == (784, "in_streams")
+        assert report.value("last_token_rule") == "computed"
+        assert report.value("outputs_cached") is True
+        assert report.value("reset") is not None
+
+
+@engines
 class TestLies:
     """Answers that are changed on their way: the engine behind them is an honest one."""
 
@@ -182,6 +212,28 @@ def test_a_server_that_refuses_prompts(tmp_path: Path) -> None:
 
 
 @engines
+@pytest.mark.parametrize("body", [b"<html>hello</html>", b"null", b'{"choices": 5}'])
+def test_answers_without_a_completion(body: bytes) -> None:
+    with engine(lambda path, answer: body if path.endswith(("completions", "/generate")) else answer) as url:
+        report = probe_server(ProbeOptions(url, time_limit=300))
+    assert report.status == "partial"
+    assert "HTTP 200 without a completion" in report.findings["hit_unit"].text("en")
+    assert report.findings["usage_cached_tokens"].source == "unknown"
+    assert report.requests == 0
+
+
+@engines
+def test_token_counts_that_do_not_follow_the_prompts() -> None:
+    def rewrite(path: str, body: bytes) -> bytes:
+        return re.sub(rb'"prompt_tokens":\d+', b'"prompt_tokens":5', body)
+
+    with engine(rewrite) as url:
+        report = probe_server(ProbeOptions(url, time_limit=300))
+    assert report.status == "partial"
+    assert "token counts do not follow its prompts" in report.findings["hit_unit"].text("en")
+
+
+@engines
 def test_a_server_that_goes_away(tmp_path: Path) -> None:
     with EngineProcess(EngineOptions("embedded", prefill_tps=20_000)) as process:
         url = process.url
@@ -209,6 +261,7 @@ class TestOtherClients:
                     number += 1
                     body = {"prompt": [number % 500 + 1] * 40, "max_tokens": 1}
                     client.post(f"{url}/v1/completions", json=body)
+                    stop.wait(0.004)
 
         thread = threading.Thread(target=send)
         thread.start()
@@ -219,15 +272,14 @@ class TestOtherClients:
             thread.join()
 
     def test_usage_tells_nevertheless_and_it_is_said(self) -> None:
-        with EngineProcess(EngineOptions("embedded", block_size=32)) as process, self.traffic(process.url):
-            report = probe_server(ProbeOptions(process.url, reset=False))
+        with engine(block_size=32) as url, self.traffic(url):
+            report = probe_server(ProbeOptions(url, reset=False))
         assert report.value("hit_unit") == 32
         assert any("other clients" in each.text("en") for each in report.warnings)
 
     def test_without_usage_there_is_no_number(self) -> None:
-        options = EngineOptions("embedded", block_size=32, usage_cached=False)
-        with EngineProcess(options) as process, self.traffic(process.url):
-            report = probe_server(ProbeOptions(process.url, reset=False))
+        with engine(block_size=32, usage_cached=False) as url, self.traffic(url):
+            report = probe_server(ProbeOptions(url, reset=False))
         assert report.value("hit_unit") in (None, 32)
         assert any("other clients" in each.text("en") for each in report.warnings)
 
@@ -238,8 +290,8 @@ class TestUsage:
     def report(self, *readings: Reading) -> ProbeReport:
         report = ProbeReport("http://h:1")
         line = Line.__new__(Line)
-        line.readings, line.prefer_usage = list(readings), False
-        find_usage(line, report)
+        line.readings, line.prefer_usage, line.streamed = list(readings), False, False
+        asyncio.run(find_usage(line, report))
         return report
 
     def test_zero_while_the_counters_tell_hits(self) -> None:

@@ -45,7 +45,8 @@ def test_units_drawn_at_random_are_found(seed: int) -> None:
     unit, drop = luck.randint(1, 1500), luck.randint(0, 3)
     found = search(SlowCache(unit, drop).send, [512, 2048, 8192], seed)
     assert (found.outcome, found.unit, found.drop) == ("found", unit, drop)
-    assert len(found.readings) <= 2 * 3 + 1 + 13 + 1 + 6  # misses, top, edge by bisection, below, checks
+    # Misses; top, edge by bisection and the one below it, twice where there was one step only; checks.
+    assert len(found.readings) <= 2 * 3 + 2 * (1 + 13 + 1) + 9
 
 
 def test_a_shorter_base_suffices_for_small_units_and_a_longer_one_is_taken_for_large_ones() -> None:
@@ -60,9 +61,33 @@ def test_no_hit_gives_no_number(send: Send) -> None:
     assert (found.outcome, found.unit, found.drop, found.reach) == ("no_hit", None, None, 2048)
 
 
-def test_a_unit_as_long_as_the_base_prompt_is_found_and_one_longer_is_not() -> None:
-    assert search(SlowCache(2048).send, [512, 2048]).unit == 2048
+def test_a_unit_is_found_where_two_of_them_fit() -> None:
+    assert search(SlowCache(1024).send, [512, 2048]).unit == 1024
     assert search(SlowCache(2049).send, [512, 2048]).outcome == "no_hit"
+
+
+@pytest.mark.parametrize(("unit", "drop"), [(2048, 0), (1025, 0), (700, 1)])
+def test_one_step_makes_no_unit(unit: int, drop: int) -> None:
+    """Any single one fits a unit of its own length; a longer prompt tells."""
+    assert search(SlowCache(unit, drop).send, [512, 2048]).outcome == "one_step"
+    found = search(SlowCache(unit, drop).send, [512, 2048, 8192])
+    assert (found.outcome, found.unit, found.drop) == ("found", unit, drop)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chunks_of_any_length_are_never_taken_for_units(seed: int) -> None:
+    """Cuts at random places: the hit is the last cut within what is shared."""
+    luck = random.Random(seed)
+    cuts = sorted(luck.sample(range(1, 2048), luck.randint(1, 6)))
+    base: list[int] = []
+
+    def send(prompt: list[int]) -> float:
+        if not base or len(prompt) > len(base):
+            base[:] = prompt
+        shared = next((at for at, (a, b) in enumerate(zip(prompt, base, strict=False)) if a != b), len(prompt))
+        return max((cut for cut in cuts if cut <= shared), default=0)
+
+    assert search(send, [512, 2048], seed).outcome in ("inconsistent", "one_step", "no_hit")
 
 
 def test_what_nobody_tells_is_untold() -> None:
@@ -121,6 +146,41 @@ def test_a_rounded_rate_still_tells_the_unit() -> None:
     cache, luck = SlowCache(128), random.Random(3)
     found = search(lambda prompt: cache.send(prompt) + luck.choice((-2, -1, 0, 1, 2)), [2048], slack=5.0)
     assert (found.outcome, found.unit, found.drop) == ("found", 128, 0)
+
+
+def test_a_rate_too_rounded_for_the_unit_is_no_contradiction() -> None:
+    cache, luck = SlowCache(1), random.Random(3)
+    found = search(lambda prompt: cache.send(prompt) + luck.choice((-1, 0, 1)), [512], slack=5.0)
+    assert (found.outcome, found.unit) == ("coarse", None)
+
+
+def test_some_tell_no_zero() -> None:
+    """Null where nothing was hit: neither a contradiction nor the end of the search."""
+    cache = SlowCache(784)
+    found = search(lambda prompt: cache.send(prompt) or None, [512, 2048])
+    assert (found.outcome, found.unit, found.drop) == ("found", 784, 0)
+
+
+@pytest.mark.parametrize("told", [16, 48])
+def test_the_stride_is_that_of_the_prompts_whatever_the_hits_are_told_in(told: int) -> None:
+    cache = SlowCache(32, 1)
+    luck = random.Random(5)
+    pieces = Pieces(range(1000, 9000), luck)
+    base = pieces.fresh(600)
+
+    async def grow(tokens: int) -> None:
+        cache.send([int(piece) for piece in base[:tokens]])
+
+    async def measure(shared: int) -> Reading:
+        prompt = [int(piece) for piece in pieces.sharing(base, shared, 2)]
+        return Reading(shared, len(prompt), None, cache.send(prompt) / 32 * told)
+
+    async def run() -> int | None:
+        searching = UnitSearch(grow, measure, luck)
+        assert (await searching.run([512])).outcome == "inconsistent"
+        return await searching.stride(512)
+
+    assert asyncio.run(run()) == 32
 
 
 @pytest.mark.parametrize("drop", [0, 1, 2])

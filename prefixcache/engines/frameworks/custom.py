@@ -18,6 +18,7 @@ salt_field: cache_salt
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,12 +27,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from prefixcache.engines.adapter import Adapter, CacheFacts, Metric, ResetAnswer, ResetRoute, Traits, no_reset, whole
 from prefixcache.engines.page import MetricsPage, base_name
-from prefixcache.engines.quantities import Kind, Quantity, Scope, Unit
+from prefixcache.engines.quantities import MOMENTARY, Kind, Quantity, Scope, Unit
 from prefixcache.engines.series import Series, Share, Source, Sum
 from prefixcache.errors import InputError
 
 MOST_BYTES = 2**20
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Route = Annotated[str, Field(pattern="^/[!-~]*$", max_length=200)]
+# What no user's rank or salt may replace in a request.
+TAKEN_HEADERS = ("authorization", "host", "connection", "content-length", "content-type", "transfer-encoding", "cookie")
+TAKEN_FIELDS = ("prompt", "messages", "model", "max_tokens", "stream", "stream_options", "temperature", "seed")
 
 
 class _Model(BaseModel):
@@ -41,12 +46,12 @@ class _Model(BaseModel):
 class SeriesText(_Model):
     """One series: ``name`` (or several spellings), ``kind``, ``unit``, ``scope``, ``labels``."""
 
-    name: Name | list[Name]
+    name: Name | Annotated[list[Name], Field(min_length=1)]
     kind: Kind = "cumulative"
     unit: Unit = "token"
     scope: Scope = "engine"
-    labels: dict[str, str | list[str]] = {}
-    lowest: float | None = None
+    labels: dict[str, str | Annotated[list[str], Field(min_length=1)]] = {}
+    lowest: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
     def made(self) -> Series:
         names = self.name if isinstance(self.name, list) else [self.name]
@@ -92,29 +97,38 @@ class SizeText(_Model):
 class ResetText(_Model):
     """A route that empties the cache by POST; HTTP 200 means that it was asked, which the run verifies."""
 
-    path: Annotated[str, Field(pattern="^/")]
+    path: Route
 
 
 class AdapterText(_Model):
     """The file as a whole."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
-    engine_label: str = "engine"
-    metrics: dict[Quantity, SourceText | list[SourceText]]
+    engine_label: Name = "engine"
+    metrics: dict[Quantity, SourceText | Annotated[list[SourceText], Field(min_length=1)]]
     block_size: SizeText | None = None
     default_block_size: Annotated[int, Field(gt=0)] | None = None
     reset: ResetText | None = None
-    rank_header: str | None = None
-    salt_field: str | None = None
-    info_paths: list[Annotated[str, Field(pattern="^/")]] = ["/server_info"]
+    rank_header: Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", max_length=200)] | None = None
+    salt_field: Annotated[str, Field(pattern=r"^\S+$", max_length=200)] | None = None
+    info_paths: list[Route] = ["/server_info"]
     tiers: Literal["counted", "none", "in_hits", "uncounted"] | None = None
 
     @model_validator(mode="after")
-    def _units_agree(self) -> AdapterText:
+    def _makes_sense(self) -> AdapterText:
         for one, other in ((Quantity.QUERIES, Quantity.HITS), (Quantity.EXTERNAL_QUERIES, Quantity.EXTERNAL_HITS)):
             units = [{s.unit for s in self.sources(q)} for q in (one, other)]
             if all(units) and units[0] != units[1]:
                 raise ValueError(f"{one} and {other} are of different units")
+        for quantity in self.metrics:
+            for source in self.sources(quantity):
+                if quantity not in MOMENTARY and (source.kind != "cumulative" or source.unit == "ratio"):
+                    what = source.unit if source.unit == "ratio" else source.kind
+                    raise ValueError(f"metrics.{quantity} is a {what}: only what is cumulative has a difference")
+        if (self.rank_header or "").lower() in TAKEN_HEADERS:
+            raise ValueError(f"rank_header {self.rank_header} has a meaning of its own")
+        if self.salt_field in TAKEN_FIELDS:
+            raise ValueError(f"salt_field {self.salt_field} has a meaning of its own")
         if Quantity.QUERIES not in self.metrics or Quantity.HITS not in self.metrics:
             raise ValueError("metrics must name queries and hits")
         return self
@@ -124,6 +138,23 @@ class AdapterText(_Model):
         return tuple(text.made() for text in (found if isinstance(found, list) else [found]))
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key stands once: of two the first would be lost without a word."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Any:
+    keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+    for place, key in enumerate(keys):
+        if key in keys[:place]:
+            raise yaml.MarkedYAMLError(None, None, f"key {key!r} stands twice", node.value[place][0].start_mark)
+    return yaml.SafeLoader.construct_yaml_map(loader, node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+# Parts of pydantic's paths that name a kind and no key.
+_KIND = re.compile(r"Text$|^(constrained-)?str$|\[")
+
+
 def load_adapter(path: Path) -> Adapter:
     """Read a description.
 
@@ -131,25 +162,28 @@ def load_adapter(path: Path) -> Adapter:
         InputError: no such file, no YAML, or a description that is none; the message names the key.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         raise _wrong(path, reason, "Give an existing file.") from None
     if len(data) > MOST_BYTES:
-        raise _wrong(path, f"it has {len(data):,} bytes", "Describe one framework in it.")
+        raise _wrong(path, f"it has more than {MOST_BYTES:,} bytes", "Describe one framework in it.")
     try:
-        text = yaml.safe_load(data.decode("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        text = yaml.load(data.decode("utf-8"), Loader=_Loader)
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError) as error:
+        # The latter ones: no text, a number of 5,000 digits, `!!int x`.
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise _wrong(path, f"it is no YAML{where}", "Write it as in docs/engines.md.") from None
+        what = str(getattr(error, "problem", "")) if "stands twice" in str(error) else "it is no YAML"
+        raise _wrong(path, f"{what}{where}", "Write it as in docs/engines.md.") from None
     if not isinstance(text, dict):
         raise _wrong(path, "it is no mapping", "Begin with `name:` and `metrics:`, as in docs/engines.md.")
     try:
         return _adapter(AdapterText.model_validate(text))
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"] if not str(part).endswith("Text"))
+        key = ".".join(str(part) for part in first["loc"] if not _KIND.search(str(part)))
         message = first["msg"].removeprefix("Value error, ")
         raise _wrong(path, f"{key or 'it'}: {message}", "Correct that key; docs/engines.md has an example.") from None
 
