@@ -22,6 +22,8 @@ COUNTERS = (Quantity.QUERIES, Quantity.HITS, Quantity.PROMPT_TOKENS, Quantity.PR
 SETTLE_S = 0.1
 MOST_SHARE = 0.01
 """Of a pass's time that polling may take of this process; where pages are long, it polls less often."""
+FREE_S = 0.05
+"""What it may take in any case: a pass of a second is to have its samples too."""
 SILENT_READS = 5
 LONGEST_PAUSE_S = 30.0
 
@@ -185,8 +187,7 @@ class Monitor:
             usage.polls += 1
             usage.spent_s += snapshot.read_s + now - read
             usage.elapsed_s = max(now - start, self.interval)
-            # The share may be above its limit at first: one poll at once, and few of them so far.
-            rest = usage.spent_s / MOST_SHARE - (now - start) if usage.polls > 1 else 0.0
+            rest = (usage.spent_s - FREE_S) / MOST_SHARE - (now - start)
             await asyncio.sleep(max(0.0, at + self.interval - now, min(rest, LONGEST_PAUSE_S)))
 
     def _row(self, page: MetricsPage, engine: str | None) -> dict[Quantity, float | None]:

@@ -20,7 +20,7 @@ from prefixcache.probe.service import Answer, Service
 
 SETTLE_S = 2.0
 """How long counters may lag behind an answer."""
-LOOK_S = 0.02
+LOOK_S, MOST_LOOK_S = 0.02, 0.1
 STILL_S = 0.2
 STANDING = 2
 """After so many answers that moved no counter, counters are not waited for any longer."""
@@ -213,7 +213,7 @@ class Line:
         """The counters' figures once they have seen a prompt of so many tokens; None without metrics pages."""
         if not before.pages:
             return None
-        last, since = None, time.perf_counter()
+        last, since, pause = None, time.perf_counter(), LOOK_S
         deadline = since + (STILL_S if self._standing >= STANDING else SETTLE_S)
         while True:
             figures = aggregate(self.service.adapter, before, await self.service.snapshot()).total
@@ -229,7 +229,8 @@ class Line:
                 return figures
             if self.service.clock.left <= 0:
                 raise OutOfTime
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(pause)
+            pause = min(1.5 * pause, MOST_LOOK_S)
 
     def _counted(self, reading: Reading, figures: Figures | None) -> Reading:
         if figures is None:

@@ -43,8 +43,9 @@ async def open_line(line: Line) -> None:
             continue
         before = line.pieces
         line.form, line.pieces, line.placed = form, pieces, not form.chat
-        line.head = added.pop() if len(added) == 1 else -1 if added else 0
-        if line.head < 0 and (form.ids or not await _choose_words(line)):
+        line.head = 0 if not added else min(added) if len(added) == 1 else -1
+        exact = line.head >= 0 and (form.ids or not added or await _all_are_single(line))
+        if not exact and (form.ids or not await _choose_words(line)):
             line.form, line.pieces = None, before
             whys.append((False, f"{form.path}: it counts the words of a probe in another way than one token each"))
             continue
@@ -54,26 +55,35 @@ async def open_line(line: Line) -> None:
     raise Refused(min(whys, default=(True, "no form of a prompt is known"), key=lambda why: why[0])[1])
 
 
+async def _tokens(line: Line, words: Sequence[str]) -> int:
+    """Prompt tokens of these words by usage; -1 where it does not tell."""
+    assert line.form is not None
+    line.pieces.firsts.update(words[:1])
+    answer = await line.post(words, line.form)
+    return usage_of(answer, line.form).prompt_tokens or -1
+
+
+async def _all_are_single(line: Line) -> bool:
+    """Two prompts of few words may count alike by chance; one of all words does not."""
+    return await _tokens(line, WORDS) == line.head + len(WORDS)
+
+
 async def _choose_words(line: Line) -> bool:
     """Keep the words that are one token each, by the usage of prompts made of them; are there enough?"""
-
-    async def tokens(words: Sequence[str]) -> int:
-        assert line.form is not None
-        answer = await line.post(words, line.form)
-        return usage_of(answer, line.form).prompt_tokens or -1
-
-    few, more = await tokens(WORDS[:1] * BASE), await tokens(WORDS[:1] * 2 * BASE)
+    few, more = await _tokens(line, WORDS[:1] * BASE), await _tokens(line, WORDS[:1] * 2 * BASE)
     head = few - (more - few)
     good: list[str] = []
     for at in range(0, len(WORDS), len(POWERS)):
         words = WORDS[at : at + len(POWERS)]
-        number = await tokens([word for word, times in zip(words, POWERS, strict=False) for _ in range(times)]) - head
+        number = (
+            await _tokens(line, [word for word, times in zip(words, POWERS, strict=False) for _ in range(times)]) - head
+        )
         good += [word for word, times in zip(words, POWERS, strict=False) if number // times % BASE == 1]
         if len(good) >= ENOUGH_WORDS:
             break
-    if head < 0 or len(good) < FEWEST_WORDS or await tokens(good) != head + len(good):
+    if head < 0 or len(good) < FEWEST_WORDS or await _tokens(line, good) != head + len(good):
         return False
-    line.pieces, line.head = Pieces(good, line.pieces.luck), head
+    line.pieces, line.head = Pieces(good, line.pieces.luck, line.pieces.firsts), head
     return True
 
 

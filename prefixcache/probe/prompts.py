@@ -38,10 +38,12 @@ class Pieces:
     Args:
         pool: token ids, or words.
         luck: where randomness comes from.
+        firsts: pieces that prompts began with so far.
     """
 
     pool: Sequence[Piece]
     luck: random.Random = field(default_factory=random.SystemRandom)
+    firsts: set[Piece] = field(default_factory=set)
     _left: dict[tuple[int, int], set[Piece]] = field(default_factory=dict)
 
     @property
@@ -50,14 +52,18 @@ class Pieces:
 
     def fresh(self, count: int) -> list[Piece]:
         """So many random pieces."""
-        return self.luck.choices(self.pool, k=count)
+        found = self.luck.choices(self.pool, k=count)
+        self.firsts.update(found[:1])
+        return found
 
     def sharing(self, base: Sequence[Piece], shared: int, more: int) -> list[Piece]:
         """The first ``shared`` pieces of ``base``, then ``more`` others, the first of them unlike the base's next one
-        and unlike that of every prompt that left it there before."""
+        and unlike that of every prompt that left it there before; of none shared, unlike every prompt's."""
         head = list(base[:shared])
         used = self._left.setdefault((id(base), shared), set(base[shared : shared + 1]))
-        fresh = self.fresh(more)
+        if not shared:
+            used |= self.firsts
+        fresh = self.luck.choices(self.pool, k=more)
         for _ in range(1000):
             if fresh[0] not in used:
                 break

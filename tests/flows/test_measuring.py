@@ -117,9 +117,9 @@ def test_a_search_as_a_flow_keeps_its_curve(prefect: None, engine: Any, dataset:
 
     with get_client(sync_client=True) as client:
         wanted = ArtifactFilter(key=ArtifactFilterKey(any_=["prefixcache-slo-curve"]))
-        (table, *_) = client.read_artifacts(artifact_filter=wanted)
-        rows = json.loads(str(table.data))
-        assert [row["concurrency"] for row in rows] == [1, 2]
+        # Other tests of the same Prefect server have searched too, over other loads.
+        tables = [json.loads(str(table.data)) for table in client.read_artifacts(artifact_filter=wanted)]
+        assert [1, 2] in [[row.get("concurrency") for row in rows] for rows in tables]
         names = {run.name for run in client.read_task_runs()}
         assert {"concurrency-1", "concurrency-2"} <= names
         flows = client.read_flow_runs()

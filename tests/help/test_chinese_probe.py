@@ -26,7 +26,7 @@ ENGLISH = re.compile(r"\b(?:the|is|are|was|has|not|it|of|one|Give|Write|Check|na
         "the server was not idle within 5 s",
         "Check that the server is healthy, or give a longer --time-limit.",
         "name one of them, or leave --model out.",
-        "0.5 s is not 1 s to 86400 s",
+        "0.5 s is not 1 to 86400 s",
         "server.yaml exists",
         "name another file, or --overwrite to replace it.",
         "a line has no colon",

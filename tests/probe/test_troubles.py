@@ -186,8 +186,9 @@ class TestLies:
             report = probe_server(ProbeOptions(url, time_limit=300))
         assert [each.code for each in report.contradictions] == ["caching_off"]
 
-    def test_two_servers_behind_one_address(self) -> None:
+    def test_two_servers_behind_one_address(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Requests go to one and the other by turns, as behind a router that knows nothing of prefixes."""
+        monkeypatch.setattr("prefixcache.probe.line.SETTLE_S", 0.3)
         turns = iter(range(10**6))
         apps = [build_app(EngineOptions("embedded", block_size=32)) for _ in range(2)]
 
@@ -261,7 +262,7 @@ class TestOtherClients:
                     number += 1
                     body = {"prompt": [number % 500 + 1] * 40, "max_tokens": 1}
                     client.post(f"{url}/v1/completions", json=body)
-                    stop.wait(0.004)
+                    stop.wait(0.012)
 
         thread = threading.Thread(target=send)
         thread.start()
