@@ -115,6 +115,7 @@ class Adapter:
             be too old for it, so it is believed only after a probe.
         tiers: what of the tiers behind the device's memory is counted.
         store: a cache behind engines, whose figures are shown beside theirs and never added to them.
+        by_source: its prompt tokens by source are as fresh as its hits, so that the two check each other.
         needs: a hint for users whose pages lack the metrics.
         traits: see :class:`Traits`.
     """
@@ -131,6 +132,7 @@ class Adapter:
     salt_field: str | None = None
     tiers: Tiers = "uncounted"
     store: bool = False
+    by_source: bool = False
     needs: str = ""
 
     def sources(self, quantity: Quantity) -> tuple[Source, ...]:

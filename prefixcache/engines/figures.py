@@ -119,6 +119,12 @@ def figures_of(adapter: Adapter, counters: Mapping[Quantity, Figure], notes: lis
         for name, delta in (("hits", hits), ("queries", queries))
         if delta is not None and delta < 0
     ]
+    found = figures.delta(Quantity.PROMPT_LOCAL_HIT) if adapter.by_source else None
+    if None not in (hits, found) and hits != found and figures.unit(Quantity.HITS) == "token":
+        more.append(
+            f"the hits counter says {hits:,.0f}, the prompt tokens by source say that {found:,.0f} were found cached: "
+            "lookups that were made again or given up are among the hits, or one of the two is wrong in this version"
+        )
     if figures.unit(Quantity.QUERIES) == "block":
         more.append("this server counts queries and hits in blocks, full blocks only")
     if UNIT_OPEN in figures.flags:

@@ -20,6 +20,15 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
         "命中为估算值：两端的累计命中率（已舍入）乘以 Prompt Token 数后相减",
     ),
     (
+        rf"the hits counter says {_N}, the prompt tokens by source say that {_N} were found cached: .*",
+        "命中计数器为 {0}，按来源统计的 Prompt Token 中缓存命中为 {1}：重复或放弃的查询也计入了命中，"
+        "或该版本中二者之一有误",
+    ),
+    (
+        rf"{_S}: (the hits counter says .*)",
+        "{0}：{1}",
+    ),
+    (
         r"a Motor's page has the unweighted mean of its pods: give each pod's own page",
         "Motor 页面给出的是各 Pod 命中率的未加权平均：请使用各 Pod 自身的页面",
     ),

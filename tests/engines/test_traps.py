@@ -102,6 +102,18 @@ def test_vllm_without_external_counters_has_no_total() -> None:
     assert "external_prefix_cache_hits" in row["not_available"]["total_hit_ratio"]
 
 
+def test_hits_and_prompt_tokens_by_source_check_each_other() -> None:
+    """Versions that count a waiting request's lookup at each try; and a hits counter that stays 0 (Ascend, MTP)."""
+    page = (
+        "vllm:prefix_cache_queries_total {}\nvllm:prefix_cache_hits_total {}\nvllm:prompt_tokens_total {}\n"
+        'vllm:prompt_tokens_by_source_total{{source="local_cache_hit"}} {}\n'
+    )
+    for hits, queries in ((3000, 6000), (0, 1000)):
+        found = between(page.format(0, 0, 0, 0), page.format(queries, hits, 1000, 500))
+        assert warned(found, f"the hits counter says {hits:,}, the prompt tokens by source say that 500")
+    assert not warned(between(page.format(0, 0, 0, 0), page.format(1000, 500, 1000, 500)), "by source")
+
+
 def test_tiers_are_added_over_the_local_queries() -> None:
     """A service with UCM behind vLLM: neither the sum nor the mean of 32.8 % and 73.3 %."""
     page = (

@@ -18,7 +18,14 @@ WARNERS = {"warn", "_warn"}
 # Sentences that another function makes: where, and what they begin with.
 OTHERS = {
     "engines/aggregate.py": ("the server was", "the hit rate is that of prefill", "not every endpoint"),
-    "engines/figures.py": ("more hits", "this server", "the page does not say", "hits are an estimate", "no series of"),
+    "engines/figures.py": (
+        "more hits",
+        "this server",
+        "the page does not say",
+        "hits are an estimate",
+        "no series of",
+        "the hits counter",
+    ),
     "engines/told.py": ("7: 7 tokens were", "7: shows a hit ratio", "7: has series of several", "7: 7 in between"),
     "load/figures.py": ("7 of", "7 answers", "the server worked", "the cache"),
     "load/residue.py": ("request 7", "the counters show", "7 hit"),

@@ -17,6 +17,7 @@ from prefixcache.reference.process import EngineProcess
 from tests.load.fake_server import FakeServer
 from tests.load.handmade import Wish, expected_hits, make_dataset
 from tests.support.datasets import made
+from tests.support.reading import warned_of
 
 WISHES = [Wish("a", 32), Wish("b", 16), Wish("a", 48), Wish("b", 64), Wish("a", 16), Wish("b", 48), Wish("a", 0)]
 
@@ -73,7 +74,7 @@ def test_auto_takes_the_salt_where_the_reset_is_missing(without_reset: EnginePro
     dataset = make_dataset(tmp_path / "set", WISHES, mode="compare")
     summary = run_benchmark(dataset, tmp_path / "run", options(engine.url))
     assert summary.status == "complete" and hits_as_designed(dataset, summary)
-    assert {w["code"] for w in summary.warnings} == {"isolated_by_salt"}
+    assert set(warned_of(summary.warnings)) == {"isolated_by_salt"}
     assert [p["isolation"]["method"] for p in summary.passes] == ["salt", "salt"]
     with pytest.raises(InputError, match="has no route /reset_prefix_cache") as caught:
         run_benchmark(dataset, tmp_path / "reset", options(engine.url, isolation="reset"))

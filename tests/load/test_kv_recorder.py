@@ -28,6 +28,7 @@ from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from tests.cache.models.workloads import Request, trace_of
 from tests.load.handmade import BLOCK, Wish, make_dataset
+from tests.support.reading import warned_of
 
 SIZE = 4
 
@@ -280,7 +281,7 @@ def test_a_run_without_a_publisher_is_warned_of_and_goes_on(tmp_path: Path) -> N
         options = RunOptions(urls=(engine.url,), send="ids", poll_interval=0.05, kv_events=(address,))
         summary = run_benchmark(dataset, tmp_path / "run", options)
     assert summary.status == "complete"
-    assert [warning["code"] for warning in summary.warnings] == ["kv_events_not_available"]
+    assert warned_of(summary.warnings) == ["kv_events_not_available"]
     run = json.loads((tmp_path / "run" / "runtime" / "run.json").read_text())
     assert (run["kv_events"]["status"], run["options"]["kv_events"]) == ("not_available", True)
     assert (tmp_path / "run" / "runtime" / "kv_events.jsonl").read_text() == ""

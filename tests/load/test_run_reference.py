@@ -213,7 +213,7 @@ def test_a_dataset_without_text_is_sent_as_ids(engine: EngineProcess, tmp_path: 
     chosen = RunOptions(urls=(engine.url,), poll_interval=0.05)
     summary = run_benchmark(dataset, tmp_path / "run", chosen)
     assert summary.status == "complete"
-    assert {w["code"] for w in summary.warnings} == {"sent_as_ids"}
+    assert set(warned_of(summary.warnings)) == {"sent_as_ids"}
     assert summary.passes[0]["measured_hit_tokens"] == expected_hits(dataset, "cold") > 0
     assert read(tmp_path / "run", "run.json")["options"]["send"] == "ids"
     with pytest.raises(InputError, match="no text that gives exactly those") as caught:

@@ -163,5 +163,6 @@ VLLM = Adapter(
     rank_header="X-data-parallel-rank",
     salt_field="cache_salt",
     tiers="counted",
+    by_source=True,
     needs="vLLM: /metrics of the API server",
 )
