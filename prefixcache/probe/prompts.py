@@ -27,7 +27,7 @@ _COMMON = (
     "remain suggest raise pass sell require report decide pull "
 )
 WORDS = tuple(_COMMON.split())
-SAFE_IDS = range(1000, 9000)
+SAFE_IDS = range(1000, 8000)
 """Ids that every large vocabulary has and that are none of its special ones, where nothing better is known."""
 
 
