@@ -10,6 +10,7 @@ from rich.table import Table
 from flows.console import emit_json, note, out, warn
 from flows.run_options import options_of
 from prefixcache.help.messages import finding_of, language_of, say
+from prefixcache.help.words import Language
 
 
 def tell_dry_run(given: Mapping[str, Any], *, as_json: bool, lang: str = "en") -> None:
@@ -23,11 +24,18 @@ def tell_dry_run(given: Mapping[str, Any], *, as_json: bool, lang: str = "en") -
     show_facts(facts, lang)
     check, language = facts["server_check"], language_of(lang)
     if error := check["error"]:
-        remedy = say("remedy", language, text=finding_of(error.get("remedy") or "", language))
-        warn([f"{finding_of(error['message'], language)}{'。' if language == 'zh' else '. '}{remedy}"])
+        _tell_misfit(error["message"], error.get("remedy"), language)
+    others = [c for c in check["contradictions"] if c["severity"] == "error"][1:]
+    for each in others:
+        _tell_misfit(each["text"], each["remedy"], language)
     warn([entry["message"] for entry in check["warnings"]])
     for text in check["notes"]:
         note(text)
+
+
+def _tell_misfit(message: str, remedy: str | None, language: Language) -> None:
+    told = say("remedy", language, text=finding_of(remedy or "", language))
+    warn([f"{finding_of(message, language)}{'。' if language == 'zh' else '. '}{told}"])
 
 
 def show_facts(facts: dict[str, Any], language: str = "en") -> None:

@@ -108,11 +108,16 @@ def adapter_of(engine: str, *sides: Snapshot) -> Adapter:
     """
     if (named := named_adapter(engine)) is not None:
         return named
-    pages = [(label, page) for side in reversed(sides) for label, page in side.pages.items()]
+    when = ("before", "after") if len(sides) == 2 else ("",) * len(sides)
+    pages = [
+        (f"{label} ({moment})" if moment else label, page)
+        for moment, side in reversed(list(zip(when, sides, strict=True)))
+        for label, page in side.pages.items()
+    ]
     # A page of before may be empty of all that begins with the first request, so only what is there is compared.
     found = [(label, adapter) for label, page in pages if (adapter := _engine_of(label, page)) is not None]
     if not found:
-        return detect_adapter(pages[0][1], pages[0][0])
+        return _only_store(*pages[0])
     one, first = found[0]
     other = next(((label, adapter) for label, adapter in found if adapter is not first), None)
     if other is not None:
@@ -123,6 +128,18 @@ def adapter_of(engine: str, *sides: Snapshot) -> Adapter:
             stage=STAGE,
         )
     return first
+
+
+def _only_store(label: str, page: MetricsPage) -> Adapter:
+    try:
+        return detect_adapter(page, label)
+    except InputError as error:
+        raise InputError(
+            error.message,
+            field="--after",
+            remedy="Give the server's own /metrics page, or describe its framework in a YAML file for --engine.",
+            stage=STAGE,
+        ) from None
 
 
 def _engine_of(label: str, page: MetricsPage) -> Adapter | None:

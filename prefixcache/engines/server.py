@@ -18,6 +18,8 @@ from prefixcache.engines.scheduler import CONFIG, PARAMETERS, scheduler_of
 from prefixcache.errors import EnvironmentFailure
 
 REFERENCE_ENGINE = "prefixcache-reference"
+POSING = "+reference"
+"""How its versions end whatever engine it poses as."""
 ASK_TIMEOUT_S = 30.0
 BUSY_FOR_S = 20.0
 """How long a reset is asked for again while the server says that requests still run."""
@@ -56,7 +58,7 @@ class ServerFacts:
 
     @property
     def is_reference(self) -> bool:
-        return self.engine_name == REFERENCE_ENGINE
+        return self.engine_name == REFERENCE_ENGINE or (self.version or "").endswith(POSING)
 
     def to_json(self) -> dict[str, Any]:
         return {

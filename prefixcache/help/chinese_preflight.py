@@ -17,7 +17,7 @@ PREFLIGHT_FORMS: tuple[tuple[str, str], ...] = (
     (r"nothing was predicted: (.+)", "未作预测：{0}"),
     (rf"the prediction took {_N} s", "预测耗时 {0} s"),
     (
-        rf"{_N} more contradictions were found, see `prefixcache run --dry-run`",
+        rf"contradictions beside this one: {_N}, see `prefixcache run --dry-run`",
         "另有 {0} 项矛盾，参见 `prefixcache run --dry-run`",
     ),
     (
@@ -26,6 +26,10 @@ PREFLIGHT_FORMS: tuple[tuple[str, str], ...] = (
         "数据集有 {0} 个 {1} Token 的 Block，运行前仿真耗时过长（至多 {2} 个）",
     ),
     # What was found
+    (
+        rf"the dataset is planned in units of {_N} tokens as measured, {_S} states {_N}: what was measured counts",
+        "数据集按实测的 {0} Token 粒度规划，{1} 声明为 {2}：以实测值为准",
+    ),
     (
         rf"the dataset plans hits in units of {_N} tokens, {_S} states {_N}: requests may hit otherwise than planned",
         "数据集按 {0} Token 的命中粒度规划，{1} 声明为 {2}：请求命中可能与计划不同",

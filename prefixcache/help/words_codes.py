@@ -282,6 +282,11 @@ WARNINGS: dict[str, Words] = {
         "计划所需 KV Cache 超出容量，将发生淘汰。",
         rfc="4.5",
     ),
+    "hit_unit_measured": Words(
+        "The dataset's hit unit was measured, and the server states another one: the measured one counts.",
+        "数据集的命中粒度为实测值，与服务端声明不同：以实测值为准。",
+        rfc="4.2",
+    ),
     "fewer_ranks": Words(
         "The server has fewer DP ranks than the plan has cache domains, so the plan's routes cannot be kept.",
         "服务端 DP 数少于计划的缓存域数，无法按计划路由。",

@@ -62,7 +62,7 @@ class Contradiction:
 
     def error(self, dataset_id: str, others: int = 0) -> InputError:
         """``others``: how many more errors there are."""
-        more = f"; {others:,} more contradictions were found, see `prefixcache run --dry-run`" if others else ""
+        more = f"; contradictions beside this one: {others:,}, see `prefixcache run --dry-run`" if others else ""
         return InputError(
             self.told + more,
             field=self.field,

@@ -63,7 +63,7 @@ async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, A
     except PrefixCacheError as error:
         return {"fits": False, "error": error.as_json(), "warnings": [], "notes": [], **Preflight.nothing_found()}
     warnings = [{"code": code, "message": text} for code, text in found.warnings]
-    misfit = found.errors[0].error(dataset.dataset_id, len(found.errors) - 1) if found.errors else None
+    misfit = found.errors[0].error(dataset.dataset_id) if found.errors else None  # the others stand beside it
     return {
         "fits": misfit is None,
         "error": None if misfit is None else misfit.as_json(),

@@ -44,6 +44,8 @@ class Fit:
         """The cache that one metrics page tells of; ``measured``: what a probe found of its matching."""
         if measured is not None and measured.hit_unit is not None:
             cache = _as_measured(cache, measured.hit_unit)
+        elif self._was_measured and cache.block_size is not None:
+            cache = self._as_planned(label, cache)
         self._block_size(label, cache)
         self._hit_unit(label, cache)
         self._hit_drop(label, measured)
@@ -195,6 +197,25 @@ class Fit:
                 change=Conditions(unit=self._unit(cache)),
                 strict=True,
             )
+
+    @property
+    def _was_measured(self) -> bool:
+        """Did a probe measure the unit that the dataset is planned in?"""
+        sources = ("block_size_source", "hit_unit_source")
+        return any(self.dataset.manifest.get(name) == "measured" for name in sources)
+
+    def _as_planned(self, label: str, cache: CacheFacts) -> CacheFacts:
+        """What was measured when the dataset was generated goes before what the server states now."""
+        unit = self.dataset.hit_unit
+        if unit not in (cache.block_size, cache.hit_alignment):
+            self._warn(
+                "hit_unit_measured",
+                f"the dataset is planned in units of {unit} tokens as measured, {label} states {cache.block_size}: "
+                "what was measured counts",
+                remedy="Give what was measured of this server: --probe-report FILE.",
+                unknown="the server's unit is taken as it was measured",
+            )
+        return _as_measured(cache, unit)
 
     def _hit_unit(self, label: str, cache: CacheFacts) -> None:
         """A unit of matching that the server states beside its block size."""

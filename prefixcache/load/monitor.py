@@ -173,7 +173,7 @@ class Monitor:
             for label, page in snapshot.pages.items():
                 for engine in self.adapter.engines(page, GAUGES) or (None,):
                     row = self._row(page, engine)
-                    usage.add(row[Quantity.KV_USAGE])
+                    usage.add(row.get(Quantity.KV_USAGE))
                     self.sink(
                         {
                             "pass": pass_name,

@@ -246,6 +246,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.route": ("Route", "路由"),
     "code.not_idle": ("Server not idle", "服务端不空闲"),
     "code.hit_alignment": ("Hit alignment", "命中粒度"),
+    "code.hit_unit_measured": ("Hit unit as measured", "命中粒度以实测为准"),
     "code.fewer_ranks": ("Fewer ranks than planned", "DP 数少于计划"),
     "code.hit_drop_differs": ("Other hit drop", "命中丢弃与计划不同"),
     "code.hit_unit_differs": ("Other hit unit", "命中粒度与计划不同"),

@@ -83,7 +83,8 @@ def test_a_framework_of_ones_own_and_a_decode_server_beside(
             metrics_urls=(engine.url, decode.url),
             metering=Metering(engine=str(mine), roles=("prefill", "decode")),
         )
-        run_benchmark(dataset, tmp_path / "run", options)
+        summary = run_benchmark(dataset, tmp_path / "run", options)
+    assert "polling_stopped" not in {warning["code"] for warning in summary.warnings}, "it knows no gauges"
     found = counters(tmp_path / "run")
     assert (found["adapter"], found["status"]) == ("mine", "complete")
     assert found["measured_hit_tokens"] == found["expected_hit_tokens"]
