@@ -9,6 +9,7 @@ from rich.table import Table
 
 from flows.console import emit_json, note, out, warn
 from flows.run_options import options_of
+from flows.sheet_view import without_lines
 from prefixcache.help.messages import finding_of, language_of, say
 from prefixcache.help.words import Language
 
@@ -58,5 +59,5 @@ def show_facts(facts: dict[str, Any], language: str = "en") -> None:
         figures = ("requests", "warmup_requests", "input_tokens", "output_tokens", "expected_hit_tokens")
         table.add_row(row["name"], *(f"{row[name]:,}" for name in figures), f"{row['kv_tokens_needed']:,}",
                       f"{row['longest_chain']} → {row['permitted_mean_concurrency']:.1f}")  # fmt: skip
-    out.print(table)
+    out.print(without_lines(table, out.width))
     out.print(f"[dim]{say('run.legend', lang)}[/]", soft_wrap=True)

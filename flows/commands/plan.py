@@ -9,6 +9,7 @@ from rich.table import Table
 
 from flows.console import emit_json, err, out, reporting_errors, warn
 from flows.options import AsJson, Config, Language, Settings, Sources, TokenizerOption
+from flows.sheet_view import without_lines
 from flows.size_options import AskedEngine, AskedPages, AskedUrls, ProbeReport, finder_of
 from prefixcache.errors import locating
 from prefixcache.help.messages import language_of, named, reason_of, say
@@ -83,7 +84,7 @@ def show_plan(report: dict[str, Any], lang: Chosen = "en") -> None:
     figures = {"requests": "request_count", "tokens": "input_tokens", "hits": "expected_hit_tokens", "lanes": "lanes"}
     key = "plan.sums_one" if report["lanes"] == 1 else "plan.sums"
     out.print(say(key, lang, **{name: f"{report[field]:,}" for name, field in figures.items()}))
-    out.print(_groups(report["groups"], lang))
+    out.print(without_lines(_groups(report["groups"], lang), out.width))
     if report["reason"]:
         out.print(f"[red]{say('plan.why', lang)}[/] {reason_of(report, lang)}", soft_wrap=True)
     for entry in report["suggestions"]:

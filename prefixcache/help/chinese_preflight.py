@@ -102,4 +102,32 @@ PREFLIGHT_FORMS: tuple[tuple[str, str], ...] = (
     (r"(\S+) tells neither a block size nor a hit unit", "{0} 既无 Block Size 也无命中粒度"),
     (r"stands without --url", "未与 --url 同时给出"),
     (r"give the server's address too", "请同时给出服务端地址"),
+    # Remedies
+    (r"Generate the dataset with (block_size|hit_unit|hit_drop) (\d+)", "请以 {0} {1} 重新生成数据集"),
+    (
+        r"Generate the dataset with block_size (\d+), or serve with block size (\d+)",
+        "请以 block_size {0} 重新生成数据集，或以 Block Size {1} 启动服务",
+    ),
+    (r"Measure it: `prefixcache probe --url URL`", "请实测：`prefixcache probe --url URL`"),
+    (r"Give what was measured of this server: --probe-report FILE", "请提供对该服务的实测结果：--probe-report FILE"),
+    (r"Start the server with prefix caching \((.+)\)", "请启用 Prefix Cache 启动服务（{0}）"),
+    (
+        r"Serve with --data-parallel-size (\d+), or give one --url for each domain",
+        "请以 --data-parallel-size {0} 启动服务，或为每个缓存域给出一个 --url",
+    ),
+    (
+        r"Give the server's own metrics page with --metrics-url, and switch its metrics on",
+        "请用 --metrics-url 给出服务自身的指标页面，并启用其指标",
+    ),
+    (r"Choose --isolation auto, or restart the server", "请使用 --isolation auto，或重启服务"),
+    (
+        r"the dataset was built with the embedded tokenizer, which no real model uses, and (\S+) is not the reference "
+        r"engine",
+        "数据集使用内置 Tokenizer 构建，没有真实模型使用它，而 {0} 不是参考引擎",
+    ),
+    (
+        r"Generate the dataset with the served model's tokenizer \(--tokenizer PATH\), or run it against "
+        r"`prefixcache serve`",
+        "请用所服务模型的 Tokenizer（--tokenizer PATH）重新生成数据集，或在 `prefixcache serve` 上运行",
+    ),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
+from rich.console import Console
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -59,3 +61,19 @@ def test_the_page_tells_required_default_and_range() -> None:
     assert "[默认 0]" in page
     assert page.startswith("用法：")
     assert "prefixcache search [选项]" in page or "search [选项]" in page
+
+
+def test_a_table_of_figures_is_whole_in_80_columns() -> None:
+    from rich.table import Table
+
+    from flows.sheet_view import without_lines
+
+    table = Table(
+        "group", "requests", "input tokens", "expected hits", "ratio", "master prefix", "cold start", "at most"
+    )
+    figures = ("default", "1,000", "4,075,952", "2,037,984", "50.0002 %", "3,792", "3,792", "99.2373 %")
+    table.add_row(*figures)
+    console = Console(width=80, file=io.StringIO())
+    console.print(without_lines(table, console.width))
+    assert isinstance(console.file, io.StringIO)
+    assert all(figure in console.file.getvalue() for figure in figures)
