@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from flows.console import emit_json, note, out, warn
+from flows.narrow import without_lines
 from flows.run_options import options_of
-from flows.sheet_view import without_lines
 from prefixcache.help.messages import finding_of, language_of, say
 from prefixcache.help.words import Language
 

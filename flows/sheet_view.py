@@ -8,16 +8,6 @@ from rich.text import Text
 from flows.console import out
 from prefixcache.report.sheet import Grid
 
-ROOMY = 100
-"""Columns from which a table of many figures has room for lines between them."""
-
-
-def without_lines(table: Table, width: int) -> Table:
-    """The table, on a narrow terminal without lines, so that its figures stay whole."""
-    if width < ROOMY:
-        table.box, table.padding, table.pad_edge = None, (0, 1, 0, 0), False
-    return table
-
 
 def show_grid(grid: Grid) -> None:
     table = Table(title=Text(grid.title) if grid.title else None, title_justify="left")

@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 
 from flows.console import emit_json, err, out, reporting_errors, warn
+from flows.narrow import without_lines
 from flows.options import AsJson, Config, Language, Settings, Sources, TokenizerOption
-from flows.sheet_view import without_lines
 from flows.size_options import AskedEngine, AskedPages, AskedUrls, ProbeReport, finder_of
 from prefixcache.errors import locating
 from prefixcache.help.messages import language_of, named, reason_of, say

@@ -66,7 +66,7 @@ def test_the_page_tells_required_default_and_range() -> None:
 def test_a_table_of_figures_is_whole_in_80_columns() -> None:
     from rich.table import Table
 
-    from flows.sheet_view import without_lines
+    from flows.narrow import without_lines
 
     table = Table(
         "group", "requests", "input tokens", "expected hits", "ratio", "master prefix", "cold start", "at most"
