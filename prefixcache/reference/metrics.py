@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, ProcessCollector, generate_latest
@@ -106,7 +107,7 @@ class RegistryPage:
         self._dropped |= {name.removesuffix("_total") for name in names}
 
 
-class RankMetrics:
+class RankMetrics(ABC):
     """The series of one rank, already bound to their labels; all exist from the start, as zeros.
 
     Here what all versions of vLLM have; what they say of the cache is added by each.
@@ -135,8 +136,9 @@ class RankMetrics:
         for gauge, value in gauges:
             gauge.labels(**self._labels).set_function(value)
 
+    @abstractmethod
     def looked_up(self, sequence: Sequence) -> None:
-        raise NotImplementedError
+        """A request was admitted: what it asked the cache for and found there."""
 
     def prefilled(self, sequence: Sequence, waited: float) -> None:
         self._prompt_tokens.inc(len(sequence.prompt))

@@ -20,7 +20,7 @@ class _Absent:
         return found
 
     def __call__(self, *_, **__):
-        raise NotImplementedError(self._name)
+        raise RuntimeError(f"{self._name} has no CPU build and was called")
 
 
 def _names_of(module):

@@ -3,6 +3,6 @@ def __getattr__(name):
         raise AttributeError(name)
 
     def absent(*_, **__):
-        raise NotImplementedError(name)
+        raise RuntimeError(f"torchvision's {name} is not installed and was called")
 
     return absent
