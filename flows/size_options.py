@@ -48,10 +48,7 @@ def finder_of(
     """
     if not (url or metrics_url or engine or probe_report):
         return None
-    import os
-
-    from prefixcache.load.options import API_KEY_VARIABLE
+    from prefixcache.load.api_key import api_key_of
     from prefixcache.load.sizes import sizes_asked
 
-    key = os.environ.get(API_KEY_VARIABLE, "").strip() or None
-    return sizes_asked(url or (), metrics_url or (), engine, probe_report, key)
+    return sizes_asked(url or (), metrics_url or (), engine, probe_report, api_key_of())

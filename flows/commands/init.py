@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -190,9 +189,9 @@ async def _facts(url: str) -> ServerFacts:
     from prefixcache.engines.server import read_facts
     from prefixcache.engines.snapshot import scrape, source_of
     from prefixcache.errors import EnvironmentFailure
-    from prefixcache.load.options import API_KEY_VARIABLE
+    from prefixcache.load.api_key import api_key_of
 
-    key = os.environ.get(API_KEY_VARIABLE)
+    key = api_key_of()
     endpoint = parse_endpoint(url)
     try:
         async with asyncio.timeout(PATIENCE_S), open_client(Timeouts(connect=PATIENCE_S)) as client:

@@ -70,7 +70,7 @@ def metrics(
     as_json: AsJson = False,
 ) -> None:
     """Say what servers counted between two moments: queries, hits and hit ratio, by engine and in total."""
-    with reporting_errors(as_json=as_json, flags=("engine", "prometheus")):
+    with reporting_errors(as_json=as_json, flags=("engine", "prometheus", "role")):
         chosen = language_of(lang)
         if prometheus is None:
             told = _from_files(before or [], after or [], engine, role or [], model_name)
@@ -121,7 +121,8 @@ def _from_prometheus(
 
 
 def _told(first: Any, second: Any, endpoints: list[str], engine: str, roles: list[str]) -> dict[str, Any]:
-    from prefixcache.engines.offline import adapter_of, roles_of
+    from prefixcache.engines.offline import adapter_of
+    from prefixcache.engines.roles import roles_of
     from prefixcache.engines.told import tell
     from prefixcache.schemas.versions import VERSIONS
 

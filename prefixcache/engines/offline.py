@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from prefixcache.engines.adapter import Adapter
 from prefixcache.engines.detect import detect_adapter, named_adapter
 from prefixcache.engines.frameworks.stores import is_only_a_store
 from prefixcache.engines.page import MOST_BYTES, MetricsPage, page_text, parse_page
-from prefixcache.engines.quantities import Role
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.errors import InputError
 
 STAGE = "scrape_metrics"
-ROLES: tuple[Role, ...] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,24 +147,3 @@ def _engine_of(label: str, page: MetricsPage) -> Adapter | None:
         return detect_adapter(page, label)
     except InputError:
         return None
-
-
-def roles_of(roles: Sequence[str], endpoints: Sequence[str]) -> dict[str, Role]:
-    """Endpoint → role, by position.
-
-    Raises:
-        InputError: another number than endpoints, or no role.
-    """
-    if roles and len(roles) != len(endpoints):
-        raise InputError(
-            f"{len(roles)} roles and {len(endpoints)} servers",
-            field="--role",
-            remedy="Give one for each server, in their order.",
-            stage=STAGE,
-        )
-    found: dict[str, Role] = {}
-    for name, role in zip(endpoints, roles, strict=False):
-        if role not in ROLES:
-            raise InputError(f"{role!r} is no role", field="--role", remedy=f"Write {', '.join(ROLES)}.", stage=STAGE)
-        found[name] = role
-    return found

@@ -124,7 +124,7 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
         r"the pages are of different frameworks: (\S+) of (\S+), (\S+) of (\S+)",
         "页面来自不同框架：{0} 为 {1}，{2} 为 {3}",
     ),
-    (r"(\d+) roles and (\d+) servers", "角色 {0} 个，服务 {1} 个"),
+    (r"(\d+) roles and (\d+) metrics pages", "角色 {0} 个，指标页面 {1} 个"),
     (r"(\S+) is no role", "没有角色 {0}"),
     (r"(\S+) is no known framework", "未知框架 {0}"),
     (r"(.+) is no moment", "{0} 不是有效时刻"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,22 +10,10 @@ from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_o
 from prefixcache.errors import InputError
 from prefixcache.load.client import SendForm
 from prefixcache.load.dataset import RunDataset
-from prefixcache.load.options import API_KEY_VARIABLE, RunOptions, SendChoice
+from prefixcache.load.options import RunOptions, SendChoice
 from prefixcache.load.pace import Pace, make_pace
 
 STAGE = "run_benchmark"
-
-
-def api_key_of(options: RunOptions) -> str | None:
-    key = (options.api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise InputError(
-            "it holds characters that no HTTP header can carry",
-            field=API_KEY_VARIABLE,
-            remedy="Set the variable to the key alone.",
-            stage=STAGE,
-        )
-    return key or None
 
 
 def secrets_of(options: RunOptions, api_key: str | None) -> tuple[str, ...]:

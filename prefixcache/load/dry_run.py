@@ -12,7 +12,8 @@ import httpx
 from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.engines.http import open_client
 from prefixcache.errors import PrefixCacheError
-from prefixcache.load.chosen import api_key_of, metrics_sources, pace_of, secrets_of, send_form
+from prefixcache.load.api_key import api_key_of
+from prefixcache.load.chosen import metrics_sources, pace_of, secrets_of, send_form
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.facts import Rates, plan_facts
 from prefixcache.load.options import RunOptions
@@ -40,7 +41,7 @@ def dry_run(dataset_dir: Path | str, options: RunOptions) -> dict[str, Any]:
 async def _server_check(dataset: RunDataset, options: RunOptions) -> dict[str, Any]:
     """The preflight's verdict as data: a dry run tells it and goes on."""
     endpoints = [parse_endpoint(url) for url in options.urls]
-    api_key = api_key_of(options)
+    api_key = api_key_of(options.api_key)
     timeouts = replace(options.timeouts, connect=2.0, idle=20.0)
     secrets = secrets_of(options, api_key)
     try:
@@ -84,7 +85,7 @@ async def _stated_rates(options: RunOptions) -> Rates | None:
     timeouts = replace(options.timeouts, connect=2.0, idle=5.0)
     try:
         async with open_client(timeouts, options.connection) as http:
-            headers = endpoint.headers(api_key_of(options))
+            headers = endpoint.headers(api_key_of(options.api_key))
             info = (await http.get(endpoint.url("/server_info"), headers=headers)).json()
         return Rates(float(info["prefill_tps"]), float(info["decode_tps"]), f"stated by {endpoint.base}")
     except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError):

@@ -11,9 +11,9 @@ import httpx
 from prefixcache.engines.detect import AUTO, named_adapter
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.history import prometheus_server
-from prefixcache.engines.offline import ROLES
 from prefixcache.engines.prometheus import PrometheusServer, pages_at
 from prefixcache.engines.quantities import Role
+from prefixcache.engines.roles import known_roles, roles_of
 from prefixcache.engines.snapshot import ALL_NAMES, MetricsSource
 from prefixcache.errors import EnvironmentFailure, InputError
 
@@ -43,9 +43,7 @@ class Metering:
 
     def __post_init__(self) -> None:
         named_adapter(self.engine)
-        for role in self.roles:
-            if role not in ROLES:
-                raise InputError(f"{role!r} is no role", field="role", remedy=f"Write {', '.join(ROLES)}.", stage=STAGE)
+        known_roles(self.roles)
         if self.prometheus is not None:
             prometheus_server(self.prometheus, self.selector)
         elif self.selector:
@@ -62,15 +60,7 @@ class Metering:
         Raises:
             InputError: another number of roles than of pages.
         """
-        if self.roles and len(self.roles) != len(sources):
-            raise InputError(
-                f"{len(self.roles)} roles and {len(sources)} metrics pages",
-                field="role",
-                remedy="Give one for each metrics page, in their order.",
-                stage=STAGE,
-            )
-        known: dict[str, Role] = {role: role for role in ROLES}
-        return {source.label: known[role] for source, role in zip(sources, self.roles, strict=False)}
+        return roles_of(self.roles, [source.label for source in sources])
 
     async def sources(
         self,

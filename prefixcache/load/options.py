@@ -20,7 +20,6 @@ from prefixcache.load.shapes.grammar import parse_load
 from prefixcache.load.shapes.model import Closed, Shape, closed_loop
 from prefixcache.load.shapes.numbers import MOST_SLOTS
 
-API_KEY_VARIABLE = "PREFIXCACHE_API_KEY"
 MOST_REQUESTS = 1_000_000_000
 """More than any dataset holds; and files keep whole numbers of 64 bits."""
 SendChoice = Literal["auto", "text", "ids"]

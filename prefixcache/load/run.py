@@ -15,8 +15,9 @@ from prefixcache.engines.http import open_client
 from prefixcache.engines.quantities import Role
 from prefixcache.engines.snapshot import MetricsSource
 from prefixcache.errors import locating
+from prefixcache.load.api_key import api_key_of
 from prefixcache.load.carrier import Carrier, open_carrier
-from prefixcache.load.chosen import api_key_of, metrics_sources, pace_of, secrets_of, send_form
+from prefixcache.load.chosen import metrics_sources, pace_of, secrets_of, send_form
 from prefixcache.load.client import CompletionClient, SendForm
 from prefixcache.load.dataset import RunDataset, load_dataset
 from prefixcache.load.engine_warmup import warm_engine
@@ -91,7 +92,7 @@ class _Run:
     async def go(self) -> RunSummary:
         options = self.options
         endpoints = [parse_endpoint(url) for url in options.urls]
-        api_key = api_key_of(options)
+        api_key = api_key_of(options.api_key)
         secrets = secrets_of(options, api_key)
         send = send_form(self.dataset, options.send)
         check_free(self.run_dir)

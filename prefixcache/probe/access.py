@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,10 +14,10 @@ from prefixcache.engines.page import MetricsPage
 from prefixcache.engines.scheduler import CONFIG, PARAMETERS
 from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
 from prefixcache.errors import InputError
-from prefixcache.load.options import API_KEY_VARIABLE
+from prefixcache.load.api_key import api_key_of
 from prefixcache.probe.clock import Clock
 from prefixcache.probe.findings import ProbeReport
-from prefixcache.probe.options import STAGE, ProbeOptions
+from prefixcache.probe.options import ProbeOptions
 from prefixcache.probe.service import Service
 
 
@@ -28,7 +27,7 @@ def service_of(http: httpx.AsyncClient, clock: Clock, endpoint: Endpoint, option
     Raises:
         InputError: a key that no header can carry.
     """
-    key = _api_key(options)
+    key = api_key_of(options.api_key)
     headers = httpx.Headers(endpoint.headers(key))
     headers.update(options.sending.headers)
     sources, secrets = _sources(options, key), _secrets(options, key)
@@ -85,18 +84,6 @@ def adapter_named(options: ProbeOptions) -> Adapter | None:
 
 def _by_name(name: str) -> Adapter:
     return next(adapter for adapter in ADAPTERS if adapter.name == name)
-
-
-def _api_key(options: ProbeOptions) -> str | None:
-    key = (options.api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise InputError(
-            "it holds characters that no HTTP header can carry",
-            field=API_KEY_VARIABLE,
-            remedy="Set the variable to the key alone.",
-            stage=STAGE,
-        )
-    return key or None
 
 
 def _secrets(options: ProbeOptions, key: str | None) -> tuple[str, ...]:
