@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import typer
 from rich.table import Table
 
 from flows.console import emit_json, note, out, warn
 from flows.narrow import without_lines
 from flows.run_options import options_of
+from prefixcache.errors import InputError
 from prefixcache.help.messages import finding_of, language_of, say
 from prefixcache.help.words import Language
 
@@ -19,15 +21,21 @@ def tell_dry_run(given: Mapping[str, Any], *, as_json: bool, lang: str = "en") -
     from prefixcache.load.dry_run import dry_run
 
     facts = dry_run(given["dataset"], options_of(given))
+    check, language = facts["server_check"], language_of(lang)
+    misfits = [c for c in check["contradictions"] if c["severity"] == "error"]
     if as_json:
         emit_json(facts)
-        return
-    show_facts(facts, lang)
-    check, language = facts["server_check"], language_of(lang)
+    else:
+        _show(facts, check, misfits, language)
+    if misfits:  # as the run itself would end; that a server does not answer yet is no misfit
+        raise typer.Exit(InputError.exit_code)
+
+
+def _show(facts: dict[str, Any], check: dict[str, Any], misfits: list[dict[str, Any]], language: Language) -> None:
+    show_facts(facts, language)
     if error := check["error"]:
         _tell_misfit(error["message"], error.get("remedy"), language)
-    others = [c for c in check["contradictions"] if c["severity"] == "error"][1:]
-    for each in others:
+    for each in misfits[1:]:
         _tell_misfit(each["text"], each["remedy"], language)
     warn([entry["message"] for entry in check["warnings"]])
     for text in check["notes"]:

@@ -243,6 +243,19 @@ def test_run_and_report(dataset: Path, tmp_path: Path) -> None:
     assert call("report", "--run-dir", run_dir, "--lang", "fr").exit_code == 2
 
 
+@pytest.mark.engine
+def test_a_dry_run_tells_every_misfit_and_exits_as_the_run_would(dataset: Path) -> None:
+    with EngineProcess(EngineOptions("embedded", block_size=48, max_model_len=300)) as engine:
+        told = call("run", "-d", dataset, "-u", engine.url, "--dry-run")
+        assert told.exit_code == 2
+        assert "no multiple of the block size 48" in told.stderr
+        assert "longer than the server's max_model_len 300" in told.stderr
+        facts = call("run", "-d", dataset, "-u", engine.url, "--dry-run", "--json")
+        assert (facts.exit_code, json_of(facts)["server_check"]["fits"]) == (2, False)
+    silent = call("run", "-d", dataset, "-u", "http://127.0.0.1:9", "--dry-run")
+    assert (silent.exit_code, "nothing listens there" in silent.stderr) == (0, True)
+
+
 def test_a_server_that_is_not_there_exits_3(dataset: Path, tmp_path: Path) -> None:
     result = call("run", "-d", dataset, "-u", "http://127.0.0.1:9", "-r", tmp_path / "r", "--no-prefect", "--json")
     assert result.exit_code == 3
