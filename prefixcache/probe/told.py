@@ -20,7 +20,7 @@ SWITCH, TRACES = "enable_trace", "otlp_traces_endpoint"
 def find_identity(service: Service, report: ProbeReport) -> None:
     """Findings ``framework``, ``version``, ``models`` and ``max_model_len``."""
     facts, name = service.facts, service.adapter.name
-    if facts.is_reference:
+    if facts.engine_name and facts.is_reference:
         report.add(Finding("framework", facts.engine_name, "stated", (said("who.reference", adapter=name),)))
     elif service.named:
         report.add(Finding("framework", name, "derived", (said("who.named"),)))
