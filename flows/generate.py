@@ -8,7 +8,7 @@ Needs: the tokenizer and the source; no server.
 
 from typing import Any
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -19,8 +19,8 @@ from flows.paths import dataset_place, local_path
 from flows.progress import progress_artifacts
 from flows.run_names import name_of_generate
 from flows.size_options import finder_of
-from prefixcache.config import PrefixCacheDatasetConfig, load_config
-from prefixcache.config.sizes import SizeFinder
+from prefixcache.config import PrefixCacheDatasetConfig, load_config, parse_config
+from prefixcache.config.sizes import AUTO, SizeFinder, resolve_sizes
 from prefixcache.errors import InputError, PrefixCacheError
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from prefixcache.stages.pool import default_workers
@@ -44,6 +44,7 @@ def generate(
     tokenizer: str | None = None,
     sources: list[str] | None = None,
     settings: list[str] | None = None,
+    auto_sizes: bool = False,
     url: list[str] | None = None,
     metrics_url: list[str] | None = None,
     engine: str | None = None,
@@ -61,7 +62,8 @@ def generate(
         tokenizer: Replaces tokenizer.path of the file.
         sources: NAME=PATH of text sources, e.g. gsm8k=/data/gsm8k.
         settings: key=value changes to the file.
-        url: Servers to ask for `block_size: auto` in the file.
+        auto_sizes: Take block_size and hit_unit from whoever is named below, whatever the form or the file says.
+        url: Servers to ask for the sizes, here or for `block_size: auto` in the file.
         metrics_url: Their metrics pages; default /metrics of each address.
         engine: Framework whose default block size counts where no server tells.
         probe_report: JSON file of `prefixcache probe` on the machine that runs the flow.
@@ -74,7 +76,7 @@ def generate(
         place = dataset_place(output, "output")
         scale = Engine(runner, runner_address)
         sizes = finder_of(real(url or []), real(metrics_url or []), engine, probe_report)
-        chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [], sizes)
+        chosen = _configuration(config, config_file, tokenizer, sources or [], settings or [], sizes, auto_sizes)
         store = Store(place) if isinstance(place, str) else None
         with AsTasks(workers or default_workers(), scale, store) as stages, progress_artifacts(chosen.dataset_id):
             report = generate_prefix_cache_dataset(chosen, place, stages).report
@@ -106,13 +108,34 @@ def _configuration(
     sources: list[str],
     settings: list[str],
     sizes: SizeFinder | None,
+    auto_sizes: bool,
 ) -> PrefixCacheDatasetConfig:
-    if config is not None and config_file is None:
-        return config
-    if config_file is None or config is not None:
+    """What the form or the file says, and of its sizes what a server tells.
+
+    Raises:
+        InputError: both or neither are given, sizes of a form are asked for that nobody takes, or as ``load_config``.
+    """
+    if (config is None) == (config_file is None):
         raise InputError("give either `config` or `config_file`", field="config", remedy="leave one of them empty.")
-    path = local_path(config_file, "config_file")
-    return load_config(path, tokenizer=tokenizer, sources=sources, settings=settings, sizes=sizes).config
+    if config_file is not None:
+        path = local_path(config_file, "config_file")
+        wanted = [*settings, "block_size=auto", "hit_unit=auto"] if auto_sizes else settings
+        loaded = load_config(path, tokenizer=tokenizer, sources=sources, settings=wanted, sizes=sizes)
+        chosen, told = loaded.config, list(loaded.warnings)
+    else:
+        assert config is not None
+        chosen, told = _sized(config, sizes) if auto_sizes else (config, resolve_sizes(config.model_dump(), sizes))
+    for text in told:
+        get_run_logger().warning(text)
+    return chosen
+
+
+def _sized(config: PrefixCacheDatasetConfig, sizes: SizeFinder | None) -> tuple[PrefixCacheDatasetConfig, list[str]]:
+    """The form with sizes that are asked for, and the warnings of it: a form's own field takes numbers alone."""
+    raw = config.model_dump()
+    raw |= {"block_size": AUTO, "block_size_source": None, "hit_unit": AUTO, "hit_unit_source": None}
+    warnings = resolve_sizes(raw, sizes)
+    return parse_config(raw), warnings
 
 
 def _rounded(value: float | None, factor: int) -> float | None:

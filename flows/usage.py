@@ -99,13 +99,13 @@ def usage_error(error: Any, arguments: list[str]) -> InputError:
         if option == JSON_FLAG:
             return InputError("stands before the command", field=option, remedy=f"write it behind; {listing}")
         known = [name for item in context.command.params for name in item.opts] if context is not None else []
-        return InputError("is no option of this command", field=option, remedy=_near(option, known) + listing)
+        return InputError("is no option of this command", field=option, remedy=_near(option, known, listing))
     if option is not None:
         return InputError(error.message, field=option, remedy=listing)
     commands = getattr(context.command, "commands", {}) if context is not None else {}
     wrong = next((name for name in arguments if not name.startswith("-")), None)
     if commands and wrong is not None:
-        return InputError(f"there is no command {wrong!r}", field="COMMAND", remedy=_near(wrong, commands) + listing)
+        return InputError(f"there is no command {wrong!r}", field="COMMAND", remedy=_near(wrong, commands, listing))
     return InputError(error.format_message(), remedy=listing)
 
 
@@ -140,6 +140,6 @@ def _given(arguments: list[str], names: list[str]) -> str | None:
     return found
 
 
-def _near(wrong: str, known: Any) -> str:
+def _near(wrong: str, known: Any, listing: str) -> str:
     near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.6)
-    return f"write {near[0]}; " if near else ""
+    return f"write {near[0]}; {listing}" if near else listing

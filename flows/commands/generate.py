@@ -69,6 +69,7 @@ def generate(
         sizes = finder_of(url, metrics_url, engine, probe_report)
         loaded = load_config(config, tokenizer=tokenizer, sources=source or (), settings=changes, sizes=sizes)
         warn(loaded.warnings)
+        warn(_replaced(output, loaded.config.dataset_id))
         try:
             report = build(loaded.config, output, workers=workers, no_prefect=no_prefect, quiet=as_json, **scale)
         except VerdictError as error:
@@ -82,6 +83,14 @@ def generate(
             show_verdict(report, output, chosen)
         if report["validation_status"] == "FAIL":
             raise typer.Exit(1)
+
+
+def _replaced(output: Path | str, dataset_id: str) -> tuple[str, ...]:
+    """Said before it happens: the folder of another dataset may be a slip."""
+    from prefixcache.stages.owned import other_dataset
+
+    there = other_dataset(output, dataset_id) if isinstance(output, Path) else None
+    return () if there is None else (f"{output} holds the dataset {there}: {dataset_id} takes its place",)
 
 
 def _listed(formats: str) -> str:

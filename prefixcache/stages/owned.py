@@ -44,6 +44,14 @@ def written(root: Path) -> set[str]:
     return {name for name in names if isinstance(name, str) and is_ours(name)}
 
 
+def other_dataset(root: Path, dataset_id: str) -> str | None:
+    """The dataset_id of a whole dataset in this folder, where it is another one's than ``dataset_id``."""
+    if not is_dataset(root):
+        return None
+    there = str(read_json(root / MANIFEST).get("dataset_id"))
+    return None if there == dataset_id else there
+
+
 def take_over(root: Path, coming: Iterable[str]) -> None:
     """Before files of another dataset are replaced: take back its manifest, since half of each must not look whole.
 

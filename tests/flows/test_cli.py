@@ -188,6 +188,16 @@ def test_an_output_where_a_file_stands_exits_2_and_names_it(name: str, config: P
     assert "Traceback" not in result.stderr
 
 
+def test_another_dataset_in_the_folder_is_told_of_before_it_is_replaced(config: Path, tmp_path: Path) -> None:
+    words = ("generate", "-c", config, "-o", tmp_path / "data", "--no-prefect", "--workers", "1")
+    assert "takes its place" not in call(*words).stderr
+    assert "takes its place" not in call(*words, "--set", "seed=3").stderr  # the same dataset, changed
+    other = call(*words, "--set", "dataset_id=other")
+    assert other.exit_code == 0
+    assert f"{tmp_path / 'data'} holds the dataset cli: other takes its place" in other.stderr
+    assert json.loads((tmp_path / "data" / "manifest.json").read_text())["dataset_id"] == "other"
+
+
 def test_validate(dataset: Path, tmp_path: Path) -> None:
     result = call("validate", "--dataset", dataset, "--json")
     assert result.exit_code == 0

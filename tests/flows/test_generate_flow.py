@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from prefixcache.errors import InputError, PrefixCacheError, VerdictError
+from prefixcache.files import read_json
 from prefixcache.stages import build_shards
+from tests.probe.serving import engine
 from tests.support.datasets import config_of, digest_of, made
 
 pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("prefect")]
@@ -136,3 +138,23 @@ def test_a_file_that_is_not_there(prefect: None, tmp_path: Path) -> None:
 
     state: Any = generate(output=str(tmp_path), config_file=str(tmp_path / "no.yaml"), return_state=True)
     assert isinstance(state.result(raise_on_failure=False), PrefixCacheError)
+
+
+def test_a_form_takes_the_sizes_of_a_server(prefect: None, tmp_path: Path) -> None:
+    """The form's own field takes numbers alone; without somebody to ask the flow says so."""
+    from flows.generate import generate
+
+    with engine(block_size=16, hit_unit=48) as url:
+        report: Any = generate(
+            output=str(tmp_path / "asked"), config=config_of(block_size=8), auto_sizes=True, url=[url]
+        )
+        assert report["validation_status"] == "PASS"
+        manifest = read_json(tmp_path / "asked" / "manifest.json")
+        assert (manifest["block_size"], manifest["block_size_source"]) == (16, "server_config")
+        (tmp_path / "own.yaml").write_text(
+            "request_count: 20\nblock_size: 8\ninput_length: 200\ntarget: {hit_ratio: 0.3}"
+        )
+        generate(output=str(tmp_path / "file"), config_file=str(tmp_path / "own.yaml"), auto_sizes=True, url=[url])
+        assert read_json(tmp_path / "file" / "manifest.json")["block_size"] == 16
+    with pytest.raises(InputError, match="nobody was asked"):
+        generate(output=str(tmp_path / "alone"), config=config_of(block_size=8), auto_sizes=True)
