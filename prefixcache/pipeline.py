@@ -32,6 +32,7 @@ from prefixcache.stages.verdict_on_collisions import describe, first_colliding, 
 from prefixcache.stages.workspace import MANIFEST, REFUSED, exclusive, is_dataset, output_folder
 from prefixcache.storage.address import is_address
 from prefixcache.version import GENERATOR_VERSION
+from prefixcache.workload.refusal import refusal
 
 STAGES = (
     PROBE_TOKENIZER,
@@ -122,7 +123,7 @@ def _generate(job: Job, root: Path, runner: Runner) -> DatasetGenerationResult:
         report = write_failed_plan(root, job, plan)
         if not is_dataset(root):
             withdraw(root)
-        raise _refused(job, report)
+        raise refusal(report)
     corpus = runner.call(TOKENIZE_SOURCES, root, job, lengths)
     masters = runner.call(BUILD_MASTERS, root, job, plan, corpus)
     if not _remade(root, job):
@@ -199,29 +200,4 @@ def _collided(job: Job, result: dict[str, Any], request_id: str | None, group: s
         retry_count=result["max_retries"],
         remedy="use longer inputs, fewer requests or a larger source, or write on_collision: accept_with_warning to "
         "get the dataset with the hits that the simulator finds.",
-    )
-
-
-def _remedy(report: dict[str, Any], hints: list[str]) -> str:
-    if report["reachable"]:
-        return "use more or longer requests, switch planning.block_residual_calibration on, or raise pass_tolerance."
-    lower = "use longer requests" if not report["max_reachable_hit_tokens"] else "lower the target"
-    return f"{lower}, or: {hints[0]}" if hints else f"{lower}."
-
-
-def _refused(job: Job, report: dict[str, Any]) -> VerdictError:
-    best = f"{report['max_reachable_hit_ratio'] * 100:.2f} %"
-    hints = [entry["text"] for entry in report["suggestions"] if entry["needed"] is not None]
-    if report["reachable"]:
-        message = f"the plan misses the target by {report['absolute_deviation_pp']:.2f} percentage points"
-    else:
-        message = f"a hit ratio of {report['target_hit_ratio'] * 100:.2f} % cannot be reached, {best} at most"
-    if report["reason"]:
-        message += f": {report['reason']}."
-    return VerdictError(
-        message,
-        field="target.hit_ratio",
-        stage="plan_prefixes",
-        dataset_id=job.config.dataset_id,
-        remedy=_remedy(report, hints),
     )

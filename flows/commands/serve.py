@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 import typer
 
 from flows.console import reporting_errors
+from flows.options import Language
 from prefixcache.errors import InputError
+from prefixcache.help.messages import language_of
 
 MOST_TPS = 1e12
 POSE = "Posing as another engine (docs/dialects.md)"
@@ -84,10 +86,13 @@ def serve(
         bool,
         typer.Option("--usage-cached/--no-usage-cached", help="Usage tells cached tokens.", rich_help_panel=POSE),
     ] = True,
+    lang: Language = "en",
 ) -> None:
     """Serve the reference engine: an OpenAI-compatible server with a real block cache and simulated compute."""
     given = dict(locals())  # before any other name is bound here
+    del given["lang"]
     with reporting_errors(flags=given):
+        language_of(lang)
         if not model.strip():
             raise InputError("is empty", field="--model", remedy="write a name.")
         from prefixcache.reference.server import EngineOptions

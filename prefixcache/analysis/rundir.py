@@ -19,16 +19,8 @@ from prefixcache.analysis.tables import (
 )
 from prefixcache.errors import InputError
 from prefixcache.files import read_json
+from prefixcache.schemas.passes import PASSES_OF_MODE
 from prefixcache.schemas.versions import check_version
-
-_PASSES_OF_MODE = {
-    "progressive_prefix_fill": ("cold",),
-    "cold": ("cold",),
-    "warmup": ("hot",),
-    "hot": ("hot",),
-    "replay": ("replay",),
-    "compare": ("cold", "hot"),
-}
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,7 @@ class RunDirectory:
         """Planned passes in the order in which they run."""
         planned = tuple(str(p["name"]) for p in self.manifest.get("passes") or ())
         mode = str(self.manifest.get("execution_mode"))
-        return planned or _PASSES_OF_MODE.get(mode) or tuple(self.counters) or ("cold",)
+        return planned or PASSES_OF_MODE.get(mode) or tuple(self.counters) or ("cold",)
 
     @property
     def target(self) -> float | None:

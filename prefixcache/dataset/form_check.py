@@ -9,9 +9,9 @@ from prefixcache.dataset.manifest import DIGESTED_FROM, manifest_digest
 from prefixcache.schemas.conformance import misfits
 from prefixcache.schemas.dataset_files import manifest as manifest_schema
 from prefixcache.schemas.dataset_files import validation_report as report_schema
+from prefixcache.schemas.passes import PASSES_OF_MODE
 from prefixcache.schemas.versions import FIRST
 
-PASSES = {"compare": ["cold", "hot"], "warmup": ["hot"], "hot": ["hot"], "replay": ["replay"]}
 """Execution mode → its measured passes; every other mode has the cold one alone."""
 
 
@@ -31,7 +31,7 @@ def _senseless(manifest: dict[str, Any]) -> Iterator[str]:
         if not manifest[name]:
             yield f"{name} is 0"
     names, mode = [row["name"] for row in manifest["passes"]], manifest["execution_mode"]
-    if names != PASSES.get(mode, ["cold"]):
+    if tuple(names) != PASSES_OF_MODE.get(mode, ("cold",)):
         yield f"passes are {', '.join(names) or 'none'}, which execution_mode {mode} does not have"
     groups = [row["group_id"] for row in manifest["groups"]]
     own = manifest["target"].get("groups")

@@ -209,7 +209,6 @@ async def _ask(
     params: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     url = httpx.URL(endpoint.url(path)).copy_merge_params(dict(params or {}))
-    problem = ""
     try:
         async with asyncio.timeout(ASK_TIMEOUT_S):
             response = await client.get(url, headers=endpoint.headers(api_key))

@@ -7,6 +7,7 @@ terminal shows is put into Chinese here, if its form is known; else it stays as 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from prefixcache.help.chinese_like import LIKE_FORMS
 from prefixcache.help.chinese_metrics import METRICS_FORMS
@@ -15,9 +16,12 @@ from prefixcache.help.chinese_probe import PROBE_FORMS
 from prefixcache.help.chinese_run import RUN_FORMS
 from prefixcache.help.chinese_scale import SCALE_FORMS
 from prefixcache.help.chinese_simulate import SIMULATE_FORMS
+from prefixcache.help.sentences import SENTENCES
+from prefixcache.help.sentences.form import Form, forms_of
 
 # Pattern of the whole sentence → template; {0}, {1}, … are its groups.
 FORMS: tuple[tuple[str, str], ...] = (
+    (r"(.+) \(also wrong: (.+)\)", "{0}（另有错误：{1}）"),
     # RFC 3.4.4, 1-4 and 7: wrong values of a configuration or flag
     (r"(\S+) is above max (\S+)", "{0} 大于最大值 {1}"),
     (r"(\S+) lies outside \[(\S+), (\S+)\]", "{0} 不在区间 [{1}, {2}] 内"),
@@ -40,7 +44,7 @@ FORMS: tuple[tuple[str, str], ...] = (
         "目标命中率 {0} % 不可达，最大可达 {1} %：{2}",
     ),
     (
-        r"(\d+) of (\d+) input tokens can hit at most, the target needs (\d+)(?:; .*)?",
+        r"(\d+) of (\d+) input tokens can hit at most, the target needs (\d+)",
         "{1} 个输入 Token 中最多可命中 {0} 个，目标需要 {2} 个",
     ),
     # 10: collisions
@@ -57,12 +61,12 @@ FORMS: tuple[tuple[str, str], ...] = (
         "{0}：数据源 {1} 仅有 {2} 个 Token，不足以提供 {3} 个不重复的 Token",
     ),
     (r"cannot read (.+?): No such file or directory", "无法读取 {0}：文件或目录不存在"),
-    (r"cannot read (.+)", "无法读取 {0}"),
+    (r"cannot read ([^:]+)", "无法读取 {0}"),
     # 11-15: a run
     (r"the metrics page of (\S+) cannot be read \((.+)\)", "Metrics 地址 {0} 不可访问（{1}）"),
     (r"the metrics page of (\S+) answered HTTP (\d+)", "Metrics 地址 {0} 返回 HTTP {1}"),
     (
-        r"the metrics page of (\S+) (?:holds no metric|is an HTML page, not Prometheus text)",
+        r"the metrics page of (\S+) holds no metric",
         "Metrics 地址 {0} 没有指标",
     ),
     (
@@ -82,7 +86,7 @@ FORMS: tuple[tuple[str, str], ...] = (
     (r"the shards hold (\d+) requests, (\S+) (\d+)", "分片共有 {0} 条请求，{1} 为 {2} 条"),
     (r"(\S+) has (\d+) rows, (\S+) has (\d+)", "{0} 有 {1} 行，{2} 有 {3} 行"),
     (r"(\S+): its text does not encode to its token ids", "{0}：文本 Encode 结果与 Token ID 不一致"),
-    (r"(.+): (\S+) is (.+), it should be (.+)", "{0}：{1} 为 {2}，应为 {3}"),
+    (r"(?!the dataset is not the one)(.+): (\S+) is (?!listed)(.+), it should be (.+)", "{0}：{1} 为 {2}，应为 {3}"),
     (r"the figures deserve (\S+), the manifest says (\S+)", "按数值应为 {0}，Manifest 记录为 {1}"),
     (r"(\d+) hit tokens expected, the manifest says (\d+)", "理论命中 {0} Token，Manifest 记录为 {1}"),
     (r"group (\S+) has (\d+) requests, the manifest says (\d+)", "Group {0} 有 {1} 条请求，Manifest 记录为 {2}"),
@@ -92,6 +96,12 @@ FORMS: tuple[tuple[str, str], ...] = (
     (r"write a whole number", "请填写整数"),
     (r"write a number", "请填写数值"),
     (r"write (\S+)", "请写为 {0}"),
+    (r"[Ww]rite ([\w.-]+(?:, [\w.-]+)+)", "可选值：{0}"),
+    *(
+        ("write " + " or ".join([r"([^\s,]+)"] * count), "可选值：" + "、".join(f"{{{n}}}" for n in range(count)))
+        for count in range(2, 9)
+    ),
+    (r"give (-\S+)", "请给出 {0}"),
     (r"write (\d+) without quotes", "请写为 {0}，不加引号"),
     (r"swap them or widen the range", "请交换二者或扩大范围"),
     (r"move the mean or the range", "请调整均值或范围"),
@@ -114,7 +124,10 @@ FORMS: tuple[tuple[str, str], ...] = (
     (r"check the hub's name and the network, or name a folder", "请检查 Hub 名称与网络，或填写目录"),
     (r"lower the target, or: (.+)", "请降低目标，或：{0}"),
     (r"name a folder with tokenizer\.json, or a hub name", "请指定含 tokenizer.json 的目录或 Hub 名称"),
-    (r"name a folder that holds tokenizer\.json(.*)", "请指定含 tokenizer.json 的目录{0}"),
+    (
+        r"name a folder that holds tokenizer\.json and tokenizer_config\.json",
+        "请指定含 tokenizer.json 与 tokenizer_config.json 的目录",
+    ),
     (r"check the path and its permissions", "请检查路径及其权限"),
     (
         r"partial_manifest\.json in the dataset's folder keeps what was done and found",
@@ -166,9 +179,20 @@ def chinese_of(text: str) -> str:
     for pattern, template in _COMPILED:
         if found := pattern.fullmatch(bare):
             return template.format(*(_inner(part or "") for part in found.groups()))
-    parts = text.split("; ")
+    parts = bare.split("; ")
     known = [chinese_of(part) for part in parts] if len(parts) > 1 else parts
+    # Where every part is a sentence, only one that has the "; " itself says more: a place would hold the next part.
+    each = all(chinese != english for chinese, english in zip(known, parts, strict=True))
+    for form in _sentences("; " if each else ""):
+        if (places := form.read(bare)) is not None:
+            return form.chinese.format(**{name: _inner(value) for name, value in places.items()})
     return text if known == parts else "；".join(known)
+
+
+@cache
+def _sentences(holding: str) -> tuple[Form, ...]:
+    """Those with this piece of text, compiled when first looked for, since English needs none."""
+    return forms_of({english: chinese for english, chinese in SENTENCES.items() if holding in english})
 
 
 def _inner(part: str) -> str:

@@ -60,7 +60,7 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
     (rf"queries at least {_N}, hits at least {_N}", "查询至少 {0}，命中至少 {1}"),
     (r"no bound either", "亦无下界"),
     (r"(queries|hits) are not available: (.+)", "{0} 不可用：{1}"),
-    (r"the page has no (.+)", "页面中没有 {0}"),
+    (r"the page has no (.+?)(?: here)?", "页面中没有 {0}"),
     (r"the counter began anew", "计数器被重置"),
     (r"there is no page of (.+)", "缺少该时刻的页面（{0}）"),
     (r"(\S+) exports no such figure", "{0} 不导出该数值"),

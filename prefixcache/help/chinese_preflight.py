@@ -55,7 +55,7 @@ PREFLIGHT_FORMS: tuple[tuple[str, str], ...] = (
         "数据集规划了 {0} 个缓存域，{1} 有 {2} 个 DP",
     ),
     (rf"{_S} gives no figure for (\w+): (.+)", "{0} 没有 {1} 的数值：{2}"),
-    (r"the page has no (.+)", "页面中没有 {0}"),
+    (r"the page has no (.+?)(?: here)?", "页面中没有 {0}"),
     (
         rf"{_S} has served {_N} prompt tokens before and its cache is not emptied \(--isolation none\): .*",
         "{0} 此前已处理 {1} 个 Prompt Token 且未清空缓存（--isolation none）：若其属于本数据集，首批请求也会命中",

@@ -96,7 +96,7 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     ),
     (rf"{_S} says that prefix caching is switched off", "{0} 表明 Prefix Cache 未启用"),
     (
-        rf"{_N} endpoints, {_N} metrics pages? \((.+)\): whether .*",
+        rf"{_N} endpoints, {_N} metrics page\w? \((.+)\): whether .*",
         "{0} 个端点，{1} 个 Metrics 页面（{2}）：计数器是否覆盖全部端点，须待运行结束后由其统计的 Prompt Token 判断",
     ),
     (

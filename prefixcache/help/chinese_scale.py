@@ -67,7 +67,7 @@ SCALE_FORMS: tuple[tuple[str, str], ...] = (
     (r"free memory, or use fewer workers \(--workers\)", "请释放内存，或减少工作进程（--workers）"),
     # Runners and workers
     (r"(\S+) is unknown", "未知的 {0}"),
-    (r"write one of (.+)", "可选值：{0}"),
+    (r"write one of ((?:(?!, or ).)+)", "可选值：{0}"),
     (r"(\S+) needs the package (\S+), which is not installed", "{0} 需要软件包 {1}，尚未安装"),
     (r"(\S+) run on this machine and take no address", "{0} 在本机运行，不接受地址"),
     (r"leave it out, or write runner dask or ray", "请删除该项，或将 runner 设为 dask 或 ray"),

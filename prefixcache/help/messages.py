@@ -60,7 +60,9 @@ def note_of(check: dict[str, Any], language: Language) -> str:
     """The note of one of validate's checks; in Chinese where its form is known."""
     note = str(check.get("note") or "")
     found = re.fullmatch(r"(\d+) prompts re-encoded, (\d+) tokens", note)
-    return say("validate.reencoded", language, prompts=found[1], tokens=found[2]) if found else note
+    return (
+        say("validate.reencoded", language, prompts=found[1], tokens=found[2]) if found else finding_of(note, language)
+    )
 
 
 def reason_of(report: dict[str, Any], language: Language) -> str:
@@ -77,7 +79,7 @@ def reason_of(report: dict[str, Any], language: Language) -> str:
         )
     if english.startswith("the target was missed by more than pass_tolerance"):
         return "与目标的偏差超过 pass_tolerance；planning.block_residual_calibration 已关闭"
-    return english
+    return chinese_of(english)
 
 
 def _unreachable(report: dict[str, Any]) -> str:

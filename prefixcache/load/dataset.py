@@ -16,6 +16,7 @@ from prefixcache.files import read_json, read_jsonl
 from prefixcache.load.gate import GATINGS, Gating, Item
 from prefixcache.load.prompts import Prompt, PromptFile
 from prefixcache.load.proof import broken, check_claims, check_files, check_sums, check_verdict, no_dataset
+from prefixcache.schemas.passes import PASSES_OF_MODE
 
 REORDER = (
     "Restore the files, and write another send order with `prefixcache reorder --dataset D --order X --output E`, "
@@ -32,14 +33,6 @@ REQUIRED = (
     "files",
     "dataset_digest",
 )
-PASSES = {
-    "progressive_prefix_fill": ("cold",),
-    "cold": ("cold",),
-    "warmup": ("hot",),
-    "hot": ("hot",),
-    "replay": ("replay",),
-    "compare": ("cold", "hot"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +248,11 @@ def _manifest(directory: Path) -> dict[str, Any]:
     missing = [k for k in REQUIRED if manifest.get(k) is None]
     if missing:
         raise broken(directory, f"manifest.json lacks {', '.join(missing)}")
-    if manifest["execution_mode"] not in (*PASSES,):  # it may be of any kind
+    if manifest["execution_mode"] not in (*PASSES_OF_MODE,):  # it may be of any kind
         raise InputError(
             f"the execution mode {manifest['execution_mode']!r} cannot be run",
             field="execution.mode",
-            remedy=f"Generate the dataset for one of {', '.join(PASSES)}.",
+            remedy=f"Generate the dataset for one of {', '.join(PASSES_OF_MODE)}.",
             dataset_id=str(manifest["dataset_id"]),
         )
     execution = manifest.get("execution")
@@ -272,7 +265,7 @@ def _manifest(directory: Path) -> dict[str, Any]:
 def _passes(manifest: dict[str, Any]) -> tuple[str, ...]:
     mode = str(manifest["execution_mode"])
     stated = tuple(str(p.get("name")) for p in manifest.get("passes") or ())
-    return stated if mode == "replay" and len(stated) == 1 else PASSES[mode]
+    return stated if mode == "replay" and len(stated) == 1 else PASSES_OF_MODE[mode]
 
 
 def _rows(directory: Path, name: str, manifest: dict[str, Any]) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ class RunOptions:
                 "Leave it out, or give an open load such as poisson:200.",
             )
         if self.duration is not None and not 0 < self.duration < float("inf"):
-            raise _wrong("duration", f"{self.duration:g} is not above 0", "Give seconds, e.g. 60.")
+            raise _wrong("duration", f"{self.duration:g} is no length of time", "Give seconds above 0, e.g. 60.")
 
     def shape(self, concurrency: int) -> Shape:
         """The load's shape; where none was chosen, that of the chosen or the dataset's concurrency."""

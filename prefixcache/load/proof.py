@@ -81,9 +81,9 @@ def check_verdict(directory: Path, manifest: dict[str, Any]) -> None:
         raise broken(directory, f"{REPORT} has no certificate and status", VALIDATE)
     misses_target = report.get("on_failure") == "warn" and not (report.get("audit") or {}).get("differing_prompts")
     if certificate["holds"] is not True or (status not in RUNNABLE and not misses_target):
-        what = "" if certificate["holds"] is True else ", its certificate does not hold"
+        beside = "" if certificate["holds"] is True else ", its certificate does not hold"
         raise VerdictError(
-            f"the dataset cannot be run: its status is {status}{what} ({_reason(report)})",
+            f"the dataset cannot be run: its status is {status}{beside} ({_reason(report)})",
             field="validation_status",
             remedy=VALIDATE,
             stage=STAGE,

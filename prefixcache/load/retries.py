@@ -56,7 +56,9 @@ class Retries:
             what = f"{self.most} is not 0 to {MOST_RETRIES:,}"
             raise InputError(what, field="retries", remedy="Give 0 or a number of attempts.")
         if not 0 <= self.first_wait < float("inf"):
-            raise InputError("is no time to wait", field="retry_wait", remedy="Give seconds from 0.")
+            raise InputError(
+                f"{self.first_wait:g} is no time to wait", field="retry_wait", remedy="Give seconds from 0."
+            )
 
     def wait(self, outcome: Outcome) -> float | None:
         """Seconds to wait before the next attempt; None if there is none."""

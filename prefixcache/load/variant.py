@@ -52,7 +52,8 @@ def _same_plan(dataset: RunDataset, variant: RunDataset) -> None:
             raise _wrong(dataset, f"the variant has {len(theirs)} {what}, the dataset {len(mine)}", HOW)
         for one, other in zip(mine, theirs, strict=True):
             if _shape(one) != _shape(other):
-                text = f"in place {one.row} of its {what} the variant plans otherwise ({_difference(one, other)})"
+                how = _difference(one, other)
+                text = f"in place {one.row} (counted from 0) of its {what} the variant plans otherwise ({how})"
                 raise _wrong(dataset, text, HOW, one)
 
 
@@ -83,7 +84,8 @@ def _other_content(dataset: RunDataset, variant: RunDataset) -> None:
     for planned, start in _starts(variant):
         if start in seen:
             text = (
-                f"the variant's content at request {planned.order_index} is the dataset's, so it would be found cached"
+                f"the variant's content at request {planned.order_index} (counted from 0) is the dataset's, so it "
+                "would be found cached"
             )
             raise _wrong(dataset, text, HOW, dataset.requests[planned.row])
 

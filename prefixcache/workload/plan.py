@@ -220,7 +220,7 @@ def _refuse_moving_heads(config: PrefixCacheDatasetConfig, rules: HitRules) -> N
             f"with a shared head the group that sends first pays for it, and with across_group {across} that depends "
             "on the prefixes being planned, so single groups' targets cannot be met exactly",
             field="request_order",
-            remedy="order by input length, interleave or group, or write target.scope: global.",
+            remedy="order by input length, interleave or grouped, or write target.scope: global.",
             stage="plan_prefixes",
             dataset_id=config.dataset_id,
         )

@@ -135,7 +135,8 @@ def _above(config: PrefixCacheDatasetConfig, plan: Plan, goal: int, maximum: int
     parts.append(f"{kept} tokens stay unshared (own tokens and alignment to {config.unit})")
     if plan.rules.cold:
         lost = int(plan.rules.lost(plan.lanes, plan.ceilings // plan.unit).sum()) * plan.unit
-        parts.append(f"{lost} are lost to cold starts in {len(plan.lanes.group)} lanes")
+        lanes = len(plan.lanes.group)
+        parts.append(f"{lost} are lost to cold starts in {lanes} {'lane' if lanes == 1 else 'lanes'}")
     if plan.rules.drop:
         parts.append(f"of every match the engine drops {plan.rules.drop * plan.unit} tokens (hit_drop)")
     if cannot_share:

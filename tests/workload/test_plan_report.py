@@ -147,7 +147,7 @@ def test_unreachable_is_fail_even_within_tolerance(on_failure: str, status: str)
     assert report["status"] == status
     assert not report["reachable"]
     assert "98901 of 100000 input tokens can hit at most, the target needs 98950" in report["reason"]
-    assert "lost to cold starts in 1 lanes" in report["reason"]
+    assert "lost to cold starts in 1 lane" in report["reason"]
 
 
 @pytest.mark.parametrize(
