@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from prefixcache.config.load import parse_config
-from prefixcache.load.dry_run import dry_run
 from prefixcache.load.options import RunOptions
-from prefixcache.load.preflight_options import PreflightOptions
+from prefixcache.load.preflight.dry_run import dry_run
+from prefixcache.load.preflight.options import PreflightOptions
 from prefixcache.load.run import run_benchmark
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from prefixcache.probe.options import ProbeOptions

@@ -18,7 +18,7 @@ from prefixcache.help.words import Language
 
 def tell_dry_run(given: Mapping[str, Any], *, as_json: bool, lang: str = "en") -> None:
     """``given``: the command's parameters, ``dataset`` as a folder."""
-    from prefixcache.load.dry_run import dry_run
+    from prefixcache.load.preflight.dry_run import dry_run
 
     facts = dry_run(given["dataset"], options_of(given))
     check, language = facts["server_check"], language_of(lang)

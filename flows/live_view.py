@@ -16,7 +16,7 @@ from flows.console import note
 from prefixcache.help.messages import say
 from prefixcache.help.words import Language
 from prefixcache.load.options import Progress
-from prefixcache.load.series import Sample
+from prefixcache.load.records.series import Sample
 from prefixcache.report.dashboard import frame
 
 LEAST_BETWEEN_S = 0.25

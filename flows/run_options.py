@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prefixcache.analysis.slo_search import Bounds, Loads
-    from prefixcache.load.metering import Metering
+    from prefixcache.load.counters.metering import Metering
     from prefixcache.load.options import ProgressCallback, RunOptions
-    from prefixcache.load.preflight_options import PreflightOptions
-    from prefixcache.load.sending import Sending
+    from prefixcache.load.preflight.options import PreflightOptions
+    from prefixcache.load.sending.options import Sending
     from prefixcache.load.slo_points import SloPoints
 
 AS_GIVEN = (
@@ -57,7 +57,7 @@ def options_of(given: Mapping[str, Any]) -> RunOptions:
 
 
 def _metering_of(given: Mapping[str, Any]) -> Metering:
-    from prefixcache.load.metering import Metering
+    from prefixcache.load.counters.metering import Metering
 
     plain = {"engine": "engine", "metrics_model": "model", "prometheus": "prometheus", "selector": "selector"}
     found = {field: given[name] for name, field in plain.items() if given.get(name)}
@@ -65,7 +65,7 @@ def _metering_of(given: Mapping[str, Any]) -> Metering:
 
 
 def _checks_of(given: Mapping[str, Any]) -> PreflightOptions:
-    from prefixcache.load.preflight_options import PreflightOptions
+    from prefixcache.load.preflight.options import PreflightOptions
 
     report = given.get("probe_report")
     return PreflightOptions(
@@ -76,8 +76,8 @@ def _checks_of(given: Mapping[str, Any]) -> PreflightOptions:
 
 
 def _sending_of(given: Mapping[str, Any]) -> Sending:
-    from prefixcache.load.retries import Retries
-    from prefixcache.load.sending import Sending, parse_extra_body, parse_headers
+    from prefixcache.load.request.retries import Retries
+    from prefixcache.load.sending.options import Sending, parse_extra_body, parse_headers
 
     plain = ("processes", "api", "engine_warmup", "rank_field")
     plan = {"retries": "most", "retry_wait": "first_wait"}

@@ -14,8 +14,8 @@ _TEXTS: dict[str, str] = {}
 BLOCK = "secret:"
 """A header's value, or a text in the extra body, that begins so is the name of a Prefect Secret block."""
 SHORTEST_SECRET = 8
-"""Characters of a text in the extra body that may be a secret: as ``prefixcache.load.sending`` has it, whose import
-would take the command line a second."""
+"""Characters of a text in the extra body that may be a secret: as ``prefixcache.load.sending.options`` has it, whose
+import would take the command line a second."""
 
 
 def veiled(headers: Sequence[str]) -> list[str]:

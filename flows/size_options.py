@@ -49,6 +49,6 @@ def finder_of(
     if not (url or metrics_url or engine or probe_report):
         return None
     from prefixcache.load.api_key import api_key_of
-    from prefixcache.load.sizes import sizes_asked
+    from prefixcache.load.preflight.sizes import sizes_asked
 
     return sizes_asked(url or (), metrics_url or (), engine, probe_report, api_key_of())

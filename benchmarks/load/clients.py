@@ -18,10 +18,10 @@ import httpx
 
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.http import open_client
-from prefixcache.load.carrier import open_carrier
-from prefixcache.load.client import CompletionClient
-from prefixcache.load.prompts import Prompt
-from prefixcache.load.routes import Target
+from prefixcache.load.request.client import CompletionClient
+from prefixcache.load.sending.carrier import open_carrier
+from prefixcache.load.sending.prompts import Prompt
+from prefixcache.load.sending.routes import Target
 
 WORDS = "lorem ipsum dolor sit amet " * 160  # about 4 kB, a prompt of a thousand tokens
 Row = tuple[int, float, float, float]

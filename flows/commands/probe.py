@@ -71,7 +71,7 @@ def probe(
         _check_free(write_config, overwrite)
         from prefixcache.engines.http import Connection
         from prefixcache.files import write_bytes
-        from prefixcache.load.sending import Sending
+        from prefixcache.load.sending.options import Sending
         from prefixcache.probe.fragment import fragment
         from prefixcache.probe.options import ProbeOptions
         from prefixcache.probe.run import probe_server
@@ -125,7 +125,7 @@ def _headers(lines: list[str] | None) -> dict[str, str]:
         InputError: a line without a colon, or the name of a Secret block.
     """
     from flows.secrets import BLOCK
-    from prefixcache.load.sending import parse_headers
+    from prefixcache.load.sending.options import parse_headers
 
     found = parse_headers(tuple(lines or ()))
     if any(value.startswith(BLOCK) for value in found.values()):

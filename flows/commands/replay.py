@@ -29,7 +29,7 @@ def replay(
         language = language_of(lang)
         if not 0 < speed <= FASTEST:
             raise InputError(f"{speed:g} is not above 0 and at most {FASTEST:g}", field="--speed", remedy="write 10.")
-        from prefixcache.load.series_file import read_series
+        from prefixcache.load.records.series_file import read_series
 
         samples = read_series(run_dir)
         if as_json:

@@ -47,7 +47,7 @@ def load_config(
         tokenizer: replaces ``tokenizer.path``.
         sources: ``NAME`` or ``NAME=PATH``; replaces ``suffix.source`` and ``suffix.path``.
         settings: ``dotted.key=value`` with a YAML value; applied last.
-        sizes: asks for what `block_size: auto` and `hit_unit: auto` stand for (``prefixcache.load.sizes``).
+        sizes: asks for what `block_size: auto` and `hit_unit: auto` stand for (``prefixcache.load.preflight.sizes``).
 
     Raises:
         InputError: with the field path, what was found and the remedy.

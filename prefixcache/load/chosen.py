@@ -8,10 +8,10 @@ from dataclasses import replace
 from prefixcache.engines.endpoint import Endpoint, url_secrets
 from prefixcache.engines.snapshot import MetricsSource, metrics_source, source_of
 from prefixcache.errors import InputError
-from prefixcache.load.client import SendForm
 from prefixcache.load.dataset import RunDataset
 from prefixcache.load.options import RunOptions, SendChoice
-from prefixcache.load.pace import Pace, make_pace
+from prefixcache.load.request.client import SendForm
+from prefixcache.load.sending.pace import Pace, make_pace
 
 STAGE = "run_benchmark"
 

@@ -13,9 +13,9 @@ from prefixcache.dataset.manifest import order_digest
 from prefixcache.dataset.stored import check_prompts_are_here, has_file, rows_with_ids, sent_lines
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, read_jsonl
-from prefixcache.load.gate import GATINGS, Gating, Item
-from prefixcache.load.prompts import Prompt, PromptFile
 from prefixcache.load.proof import broken, check_claims, check_files, check_sums, check_verdict, no_dataset
+from prefixcache.load.sending.gate import GATINGS, Gating, Item
+from prefixcache.load.sending.prompts import Prompt, PromptFile
 from prefixcache.schemas.passes import PASSES_OF_MODE
 
 REORDER = (

@@ -3,7 +3,7 @@
 ``reset``: the server's route empties the cache. ``salt``: every request of a pass carries a fresh random salt, drawn
 now and written to run.json, never to the dataset. ``variant``: the second pass sends other content of the same plan.
 ``none``: the user vouches for an empty cache. Whatever the method, the first request of a cold pass must hit nothing
-(``prefixcache.load.residue``).
+(``prefixcache.load.counters.residue``).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from prefixcache.engines.server import ResetOutcome, reset_cache
 from prefixcache.errors import EnvironmentFailure, InputError
 from prefixcache.load.dataset import RunDataset
 from prefixcache.load.options import Progress
-from prefixcache.load.prompts import Prompt
-from prefixcache.load.routes import Target
+from prefixcache.load.sending.prompts import Prompt
+from prefixcache.load.sending.routes import Target
 
 if TYPE_CHECKING:
     from prefixcache.load.passes import Bench

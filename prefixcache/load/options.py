@@ -11,11 +11,11 @@ from prefixcache.analysis.slo import parse_slo
 from prefixcache.engines.http import Connection, Timeouts
 from prefixcache.engines.kv_events import events_endpoint
 from prefixcache.errors import InputError
-from prefixcache.load.gate import GATINGS, Gating
-from prefixcache.load.metering import Metering
-from prefixcache.load.preflight_options import PreflightOptions
-from prefixcache.load.sending import Sending
-from prefixcache.load.series import Sample
+from prefixcache.load.counters.metering import Metering
+from prefixcache.load.preflight.options import PreflightOptions
+from prefixcache.load.records.series import Sample
+from prefixcache.load.sending.gate import GATINGS, Gating
+from prefixcache.load.sending.options import Sending
 from prefixcache.load.shapes.grammar import parse_load
 from prefixcache.load.shapes.model import Closed, Shape, closed_loop
 from prefixcache.load.shapes.numbers import MOST_SLOTS

@@ -14,32 +14,32 @@ from prefixcache.engines.endpoint import Endpoint, redact
 from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.snapshot import Snapshot
 from prefixcache.errors import PLACES, EnvironmentFailure
-from prefixcache.load.carrier import Carrier, Sends
-from prefixcache.load.client import CompletionClient
+from prefixcache.load.counters.figures import pass_figures
+from prefixcache.load.counters.kv_recorder import KvRecorder
+from prefixcache.load.counters.monitor import Monitor, UsageStats
+from prefixcache.load.counters.residue import Residue
 from prefixcache.load.dataset import Planned, RunDataset
-from prefixcache.load.facts import pass_chain, pass_gating, warm_lanes
-from prefixcache.load.figures import pass_figures
-from prefixcache.load.gate import Chain, Gates, Gating, Lane
+from prefixcache.load.findings.load_figures import load_figures, sending_figures
+from prefixcache.load.findings.load_troubles import warn_of_load
+from prefixcache.load.findings.sender_troubles import warn_of_sending
+from prefixcache.load.findings.stage_figures import stage_figures
+from prefixcache.load.findings.troubles import warn_of_pass
 from prefixcache.load.isolation import Isolator, PassIsolation
-from prefixcache.load.kv_recorder import KvRecorder
-from prefixcache.load.load_figures import load_figures, sending_figures
-from prefixcache.load.load_troubles import warn_of_load
-from prefixcache.load.monitor import Monitor, UsageStats
 from prefixcache.load.options import Progress, ProgressCallback, RunOptions
-from prefixcache.load.order_proof import order_proof
-from prefixcache.load.pace import Pace, Unsent, steady
-from prefixcache.load.preflight import CHECKED_PROMPTS, wrong_token_count
-from prefixcache.load.records import Phase, RequestRecord
-from prefixcache.load.residue import Residue
-from prefixcache.load.routes import Router
-from prefixcache.load.sampler import Sampler, counted
-from prefixcache.load.sender import Sender
-from prefixcache.load.sender_troubles import warn_of_sending
-from prefixcache.load.series import Mark, Sample
-from prefixcache.load.stage_figures import stage_figures
-from prefixcache.load.store import RunStore
-from prefixcache.load.troubles import warn_of_pass
-from prefixcache.load.waiting import InFlight
+from prefixcache.load.preflight.checks import CHECKED_PROMPTS, wrong_token_count
+from prefixcache.load.preflight.facts import pass_chain, pass_gating, warm_lanes
+from prefixcache.load.records.rows import Phase, RequestRecord
+from prefixcache.load.records.sampler import Sampler, counted
+from prefixcache.load.records.series import Mark, Sample
+from prefixcache.load.records.store import RunStore
+from prefixcache.load.request.client import CompletionClient
+from prefixcache.load.sending.carrier import Carrier, Sends
+from prefixcache.load.sending.gate import Chain, Gates, Gating, Lane
+from prefixcache.load.sending.order_proof import order_proof
+from prefixcache.load.sending.pace import Pace, Unsent, steady
+from prefixcache.load.sending.routes import Router
+from prefixcache.load.sending.sender import Sender
+from prefixcache.load.sending.waiting import InFlight
 
 
 @dataclass(slots=True)

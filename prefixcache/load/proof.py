@@ -15,7 +15,7 @@ from prefixcache.dataset.manifest import DIGESTED_FROM, dataset_digest, manifest
 from prefixcache.dataset.stored import has_file
 from prefixcache.errors import InputError, PrefixCacheError, VerdictError
 from prefixcache.files import read_json, sha256_file
-from prefixcache.load.prompts import REGENERATE
+from prefixcache.load.sending.prompts import REGENERATE
 from prefixcache.schemas.versions import check_version
 
 if TYPE_CHECKING:

@@ -16,27 +16,27 @@ from prefixcache.engines.quantities import Role
 from prefixcache.engines.snapshot import MetricsSource
 from prefixcache.errors import locating
 from prefixcache.load.api_key import api_key_of
-from prefixcache.load.carrier import Carrier, open_carrier
 from prefixcache.load.chosen import metrics_sources, pace_of, secrets_of, send_form
-from prefixcache.load.client import CompletionClient, SendForm
+from prefixcache.load.counters.kv_recorder import KvRecorder, sources_of
+from prefixcache.load.counters.monitor import Monitor
 from prefixcache.load.dataset import RunDataset, load_dataset
-from prefixcache.load.engine_warmup import warm_engine
 from prefixcache.load.isolation import Isolator
-from prefixcache.load.kv_recorder import KvRecorder, sources_of
-from prefixcache.load.monitor import Monitor
 from prefixcache.load.options import (
     Progress,
     ProgressCallback,
     RunOptions,
     RunSummary,
 )
-from prefixcache.load.output_tokens import OutputCounter
 from prefixcache.load.passes import Bench, PassRunner
-from prefixcache.load.place import check_free, check_place, wrong_place
-from prefixcache.load.preflight import Preflight, preflight
-from prefixcache.load.routes import Router
-from prefixcache.load.runfiles import RunFiles
-from prefixcache.load.store import RunStore
+from prefixcache.load.preflight.checks import Preflight, preflight
+from prefixcache.load.records.place import check_free, check_place, wrong_place
+from prefixcache.load.records.runfiles import RunFiles
+from prefixcache.load.records.store import RunStore
+from prefixcache.load.request.client import CompletionClient, SendForm
+from prefixcache.load.request.output_tokens import OutputCounter
+from prefixcache.load.sending.carrier import Carrier, open_carrier
+from prefixcache.load.sending.engine_warmup import warm_engine
+from prefixcache.load.sending.routes import Router
 from prefixcache.load.variant import load_variant
 
 

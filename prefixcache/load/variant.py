@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prefixcache.errors import InputError
 from prefixcache.load.dataset import Planned, RunDataset, load_dataset
-from prefixcache.load.prompts import Prompt
+from prefixcache.load.sending.prompts import Prompt
 
 HOW = (
     "Generate it from the same configuration with another name: `prefixcache generate --config F --output DIR "

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from prefixcache.load.sending import Api
-from prefixcache.load.usage import Usage, read_usage
+from prefixcache.load.request.usage import Usage, read_usage
+from prefixcache.load.sending.options import Api
 from prefixcache.probe.service import Answer
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from prefixcache.engines.detect import AUTO
 from prefixcache.engines.http import Connection
 from prefixcache.errors import InputError
-from prefixcache.load.sending import Sending
+from prefixcache.load.sending.options import Sending
 
 STAGE = "probe"
 SHORTEST_S, LONGEST_S = 1.0, 86_400.0

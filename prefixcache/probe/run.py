@@ -15,7 +15,7 @@ from prefixcache.engines.http import Timeouts, open_client
 from prefixcache.engines.server import reach, read_facts
 from prefixcache.engines.snapshot import take_snapshot
 from prefixcache.errors import EnvironmentFailure, InputError
-from prefixcache.load.monitor import Monitor
+from prefixcache.load.counters.monitor import Monitor
 from prefixcache.probe.access import adapter_named, choose_adapter, read_info, service_of
 from prefixcache.probe.base import Base
 from prefixcache.probe.capacity import find_capacity

@@ -11,8 +11,8 @@ from rich.console import Group
 from rich.text import Text
 
 from prefixcache.help.words import LANGUAGES, Language
-from prefixcache.load.sampler import WINDOW_S
-from prefixcache.load.series import Sample
+from prefixcache.load.records.sampler import WINDOW_S
+from prefixcache.load.records.series import Sample
 from prefixcache.report.sparks import bar, by_column, columns_of, spark
 from prefixcache.report.words_live import LIVE
 

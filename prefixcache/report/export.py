@@ -9,7 +9,7 @@ import polars as pl
 
 from prefixcache.errors import InputError
 from prefixcache.files import replacing
-from prefixcache.load.place import listed_files
+from prefixcache.load.records.place import listed_files
 from prefixcache.report.build import REPORT_HTML, REPORT_JSON
 from prefixcache.report.join import join_requests
 from prefixcache.report.xlsx import write_xlsx

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prefixcache.load.records import STATUSES
+from prefixcache.load.records.rows import STATUSES
 from prefixcache.schemas.parts import Schema, document, fields, kind_of, many, nullable, obj, one_of
 
 

@@ -146,7 +146,7 @@ def load() -> Schema:
 
 
 def _stage() -> Schema:
-    """Figures of :func:`prefixcache.load.stage_figures.stage_figures`."""
+    """Figures of :func:`prefixcache.load.findings.stage_figures.stage_figures`."""
     return obj(
         {
             "from_s": told("Beginning on the clock of the load. Unit: seconds.", "num"),
@@ -163,7 +163,7 @@ def _stage() -> Schema:
 
 
 def _sender() -> Schema:
-    """Figures of :class:`prefixcache.load.health.Health`."""
+    """Figures of :class:`prefixcache.load.sending.health.Health`."""
     return obj(
         {
             "ticks": told("Looks at the clock, 10 ms apart, of all processes.", "nat"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prefixcache.load.series import MARKS
+from prefixcache.load.records.series import MARKS
 from prefixcache.schemas.parts import Schema, document, many, nullable, obj, one_of, told
 
 COUNTS = {

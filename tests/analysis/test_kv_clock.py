@@ -18,7 +18,7 @@ from prefixcache.cache.models.inflight.clocked import serve_clocked
 from prefixcache.cache.models.trace import Trace
 from prefixcache.engines.kv_events import batch_of
 from prefixcache.errors import InputError
-from prefixcache.load.kv_ledger import KvLedger
+from prefixcache.load.counters.kv_ledger import KvLedger
 from tests.cache.models.slow_inflight import Engine, Played, play
 from tests.cache.models.workloads import Request, trace_of
 

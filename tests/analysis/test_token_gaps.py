@@ -14,7 +14,7 @@ from prefixcache.analysis import token_gaps
 from prefixcache.analysis.performance import distribution
 from prefixcache.analysis.token_gaps import TOKEN_TIMES, gap_distribution
 from prefixcache.errors import InputError
-from prefixcache.load.token_times import TokenTimes
+from prefixcache.load.records.token_times import TokenTimes
 
 
 def stored(root: Path, times: dict[str, Sequence[float]], pass_name: str = "cold") -> Path:

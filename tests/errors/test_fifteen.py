@@ -1,7 +1,7 @@
 """The fifteen errors of RFC 3.4.4, each as a user meets it: its exit code, message, and every place of RFC 3.4.3.
 
 Those of generation here, end to end through the command line; those of a run in
-``tests/load/test_troubles.py``. :data:`NUMBERS` keeps count of all fifteen.
+``tests/load/findings/test_troubles.py``. :data:`NUMBERS` keeps count of all fifteen.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.cli import app
-from prefixcache.load.series_file import read_series
+from prefixcache.load.records.series_file import read_series
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from prefixcache.schemas.catalog import schema_of

@@ -22,9 +22,9 @@ from flows.search import search as search_flow
 from prefixcache.analysis.slo_search import Loads
 from prefixcache.errors import InputError
 from prefixcache.help.chinese import chinese_of
-from prefixcache.load.gate import GATINGS
 from prefixcache.load.options import Isolation, RunOptions, SendChoice
-from prefixcache.load.sending import Api
+from prefixcache.load.sending.gate import GATINGS
+from prefixcache.load.sending.options import Api
 
 URL = "http://127.0.0.1:1"
 CHOSEN: dict[str, Any] = {

@@ -12,11 +12,11 @@ from prefixcache.engines.adapter import CacheFacts
 from prefixcache.errors import InputError
 from prefixcache.help.chinese import chinese_of
 from prefixcache.load.dataset import load_dataset
-from prefixcache.load.fit import Fit
-from prefixcache.load.forecast import predict_all
-from prefixcache.load.predicted import Predictor
-from prefixcache.load.probe_report import Measured
-from prefixcache.load.sizes import sizes_of
+from prefixcache.load.preflight.fit import Fit
+from prefixcache.load.preflight.forecast import predict_all
+from prefixcache.load.preflight.predicted import Predictor
+from prefixcache.load.preflight.probe_report import Measured
+from prefixcache.load.preflight.sizes import sizes_of
 from tests.load.handmade import Wish, make_dataset
 
 URL = "http://127.0.0.1:8000"

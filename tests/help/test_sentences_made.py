@@ -17,7 +17,7 @@ from prefixcache.engines.roles import known_roles
 from prefixcache.errors import PrefixCacheError
 from prefixcache.help.chinese import chinese_of
 from prefixcache.load.options import RunOptions
-from prefixcache.load.sending import Sending, parse_extra_body, parse_headers
+from prefixcache.load.sending.options import Sending, parse_extra_body, parse_headers
 from prefixcache.load.shapes.grammar import parse_load
 from prefixcache.load.shapes.schedule import arrival_offsets
 from prefixcache.reference.faults.plan import parse_plan

@@ -23,8 +23,8 @@ from prefixcache.help.words_cli import CLI
 from prefixcache.help.words_codes import CHECKS, EXIT_CODES, STATUSES, WARNINGS
 from prefixcache.help.words_dataset import DATASET
 from prefixcache.help.words_run import RUN
-from prefixcache.load.records import NOT_IN_ROW, RequestRecord
-from prefixcache.load.records import STATUSES as REQUEST_STATUSES
+from prefixcache.load.records.rows import NOT_IN_ROW, RequestRecord
+from prefixcache.load.records.rows import STATUSES as REQUEST_STATUSES
 from prefixcache.report.build import report_of
 from prefixcache.report.strings import STRINGS
 from prefixcache.workload.plan_report import FAIL, PASS, WARNING
@@ -118,7 +118,7 @@ def test_every_field_that_is_placed_has_words() -> None:
 def warning_codes() -> set[str]:
     """First arguments of `warn(...)` and the (code, text) pairs of preflight, read off the source of the load room."""
     found = set()
-    for path in (ROOT / "prefixcache" / "load").glob("*.py"):
+    for path in (ROOT / "prefixcache" / "load").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))

@@ -9,9 +9,9 @@ import pytest
 from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.errors import InputError, VerdictError
 from prefixcache.load.dataset import load_dataset
-from prefixcache.load.facts import Rates, kv_tokens_needed, plan_facts
 from prefixcache.load.options import RunOptions
-from prefixcache.load.routes import Router
+from prefixcache.load.preflight.facts import Rates, kv_tokens_needed, plan_facts
+from prefixcache.load.sending.routes import Router
 from tests.load.handmade import Wish, make_dataset, sign
 from tests.support.datasets import made
 

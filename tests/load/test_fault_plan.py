@@ -11,10 +11,10 @@ import pytest
 
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.http import Timeouts
-from prefixcache.load.client import CompletionClient
-from prefixcache.load.outcome import Outcome
-from prefixcache.load.prompts import Prompt
-from prefixcache.load.routes import Target
+from prefixcache.load.request.client import CompletionClient
+from prefixcache.load.request.outcome import Outcome
+from prefixcache.load.sending.prompts import Prompt
+from prefixcache.load.sending.routes import Target
 from prefixcache.load.wire.client import WireClient
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess

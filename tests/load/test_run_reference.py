@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from prefixcache.errors import InputError
-from prefixcache.load.dry_run import dry_run
-from prefixcache.load.gate import GATINGS, Gating
 from prefixcache.load.options import RunOptions
+from prefixcache.load.preflight.dry_run import dry_run
 from prefixcache.load.run import run_benchmark
+from prefixcache.load.sending.gate import GATINGS, Gating
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess
 from prefixcache.report.build import build_prefix_cache_report

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from flows.cli import app
 from prefixcache.errors import InputError
-from prefixcache.load.sending import Sending
+from prefixcache.load.sending.options import Sending
 from prefixcache.probe.options import ProbeOptions
 from prefixcache.probe.run import probe_server
 from prefixcache.reference.options import EngineOptions

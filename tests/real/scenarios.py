@@ -8,8 +8,8 @@ from typing import Any
 
 from prefixcache.config import parse_config
 from prefixcache.engines.http import Timeouts
-from prefixcache.load.gate import Gating
 from prefixcache.load.options import Isolation, RunOptions, SendChoice
+from prefixcache.load.sending.gate import Gating
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from prefixcache.stages.stage import InProcess
 from tests.real.environment.model import tiny_model

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from prefixcache.help.words import LANGUAGES, Language
-from prefixcache.load.series import COLUMNS, MARKS, Sample
+from prefixcache.load.records.series import COLUMNS, MARKS, Sample
 from prefixcache.report.dashboard import frame
 from prefixcache.report.sparks import LEVELS, UNKNOWN, bar, by_column, spark
 from prefixcache.report.words_live import LIVE

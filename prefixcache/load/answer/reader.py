@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 
 from prefixcache.load.answer.forms import Form
-from prefixcache.load.failures import http_kind
-from prefixcache.load.outcome import Outcome
-from prefixcache.load.sse import DONE, SSEParser
-from prefixcache.load.usage import read_usage
+from prefixcache.load.request.failures import http_kind
+from prefixcache.load.request.outcome import Outcome
+from prefixcache.load.request.sse import DONE, SSEParser
+from prefixcache.load.request.usage import read_usage
 
 MAX_ERROR_BYTES = 1 << 16
 """Of an error's body; shortened only after secrets were taken out, since half a secret is not recognised."""

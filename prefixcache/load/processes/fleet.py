@@ -13,14 +13,14 @@ from typing import Any
 
 from prefixcache.engines.http import Connection, Timeouts
 from prefixcache.errors import EnvironmentFailure
-from prefixcache.load.client import CompletionClient
-from prefixcache.load.client import stopped as stopped_error
-from prefixcache.load.health import Health
-from prefixcache.load.outcome import Outcome
 from prefixcache.load.processes import worker
 from prefixcache.load.processes.messages import Incoming, write_message
-from prefixcache.load.prompts import Prompt
-from prefixcache.load.routes import Target
+from prefixcache.load.request.client import CompletionClient
+from prefixcache.load.request.client import stopped as stopped_error
+from prefixcache.load.request.outcome import Outcome
+from prefixcache.load.sending.health import Health
+from prefixcache.load.sending.prompts import Prompt
+from prefixcache.load.sending.routes import Target
 
 START_S = 60.0
 CLOCK_TOLERANCE_S = 0.001

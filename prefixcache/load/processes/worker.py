@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from prefixcache.engines.http import Connection, Timeouts
-from prefixcache.load.client import CompletionClient, stopped_outcome
-from prefixcache.load.health import Watcher
 from prefixcache.load.processes.messages import read_message, write_message
+from prefixcache.load.request.client import CompletionClient, stopped_outcome
+from prefixcache.load.sending.health import Watcher
 from prefixcache.load.wire.client import WireClient
 from prefixcache.load.wire.connection import Route
 

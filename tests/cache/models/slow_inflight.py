@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from prefixcache.load.gate import Gates
+from prefixcache.load.sending.gate import Gates
 
 NULL_BLOCKS = 1
 

@@ -19,7 +19,7 @@ from prefixcache.cache.models.inflight.gating import Rule
 from prefixcache.cache.models.inflight.model import needed_blocks
 from prefixcache.cache.models.pool import BlockPool
 from prefixcache.errors import InputError
-from prefixcache.load.gate import Gates, Item
+from prefixcache.load.sending.gate import Gates, Item
 from tests.cache.models.slow_inflight import Played, play
 from tests.cache.models.workloads import PROMPTS, REQUESTS, Request, trace_of
 

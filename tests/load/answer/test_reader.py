@@ -7,7 +7,7 @@ import pytest
 
 from prefixcache.load.answer.forms import Interface, form_of
 from prefixcache.load.answer.reader import AnswerReader, retry_after
-from prefixcache.load.outcome import Outcome
+from prefixcache.load.request.outcome import Outcome
 from tests.load.scripted import COUNTS, DONE, USAGE, event
 
 

@@ -12,12 +12,12 @@ import pytest
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.http import Timeouts
 from prefixcache.errors import EnvironmentFailure
-from prefixcache.load.carrier import Sends, open_carrier
-from prefixcache.load.client import CompletionClient, stopped_outcome
-from prefixcache.load.outcome import Outcome
 from prefixcache.load.processes.fleet import Fleet, SenderEnded
-from prefixcache.load.prompts import Prompt
-from prefixcache.load.routes import Target
+from prefixcache.load.request.client import CompletionClient, stopped_outcome
+from prefixcache.load.request.outcome import Outcome
+from prefixcache.load.sending.carrier import Sends, open_carrier
+from prefixcache.load.sending.prompts import Prompt
+from prefixcache.load.sending.routes import Target
 from tests.load.scripted import GOOD, chunked, event, scripted
 
 PROMPT = Prompt("11 12 13", [11, 12, 13], 2)

@@ -254,7 +254,7 @@ def enqueue(engines: Engines, domain: int, r: int) -> None:
 
 @compiled
 def _open(gates: Gates, r: int) -> bool:
-    """May this request be sent? As :mod:`prefixcache.load.gate` decides."""
+    """May this request be sent? As :mod:`prefixcache.load.sending.gate` decides."""
     if gates.rule == NONE:
         return True
     if gates.rule != WATERMARK:

@@ -1,0 +1,1 @@
+"""What servers count while a pass is measured: snapshots, gauges, KV events, residue."""
