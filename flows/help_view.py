@@ -10,7 +10,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from flows.console import language_now
-from prefixcache.help.chinese_flags import COMMANDS, FLAGS
+from prefixcache.help.chinese.flags import COMMANDS, FLAGS
 
 
 class Command(TyperCommand):

@@ -12,13 +12,13 @@ from prefixcache.errors import InputError
 from prefixcache.help.config_keys import KINDS, ConfigKey, config_keys
 from prefixcache.help.fields import files_with
 from prefixcache.help.words import UNITS, Language, Words
-from prefixcache.help.words_codes import CHECKS, EXIT_CODES, STATUSES, WARNINGS
-from prefixcache.help.words_content import CONTENT
-from prefixcache.help.words_dataset import DATASET
-from prefixcache.help.words_execution import EXECUTION
-from prefixcache.help.words_nested import NESTED
-from prefixcache.help.words_run import RUN
-from prefixcache.help.words_workload import WORKLOAD
+from prefixcache.help.words.codes import CHECKS, EXIT_CODES, STATUSES, WARNINGS
+from prefixcache.help.words.content import CONTENT
+from prefixcache.help.words.dataset import DATASET
+from prefixcache.help.words.execution import EXECUTION
+from prefixcache.help.words.nested import NESTED
+from prefixcache.help.words.run import RUN
+from prefixcache.help.words.workload import WORKLOAD
 
 CONFIG = WORKLOAD | CONTENT | EXECUTION
 TOPICS: dict[str, tuple[str, str]] = {

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from prefixcache.errors import InputError, PrefixCacheError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.help.words import ENVIRONMENT, LANGUAGES, Language
-from prefixcache.help.words_cli import CLI
+from prefixcache.help.words.cli import CLI
 
 MOST_NAMED = 5
 

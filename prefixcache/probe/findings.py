@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.help.messages import say
 from prefixcache.help.words import Language
 from prefixcache.probe.reading import Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prefixcache.analysis.rundir import RunDirectory
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.report.formats import count, percent
 from prefixcache.report.strings import LANGUAGES, named, text
 

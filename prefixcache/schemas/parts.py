@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from prefixcache.help.words import UNITS
-from prefixcache.help.words_dataset import DATASET
-from prefixcache.help.words_run import RUN
+from prefixcache.help.words.dataset import DATASET
+from prefixcache.help.words.run import RUN
 from prefixcache.schemas.versions import VERSIONS
 from prefixcache.schemas.words import OWN
 

@@ -19,7 +19,7 @@ from flows.cli import app
 from prefixcache.api.objects import RequestPlan
 from prefixcache.api.results import simulate_prefix_cache_watermarks
 from prefixcache.errors import PLACES, InputError, VerdictError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from tests.load import test_troubles
 from tests.stages.test_collision_repairs import ALL_AT_ONE_NODE, collide
 from tests.support.datasets import made

@@ -11,7 +11,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from flows.cli import app
-from prefixcache.help.chinese_flags import COMMANDS, FLAGS
+from prefixcache.help.chinese.flags import COMMANDS, FLAGS
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 BY_NAME = get_command(app).commands  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from flows.run_options import options_of, search_of
 from flows.search import search as search_flow
 from prefixcache.analysis.slo_search import Loads
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.options import Isolation, RunOptions, SendChoice
 from prefixcache.load.sending.gate import GATINGS
 from prefixcache.load.sending.options import Api

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import FORMS, chinese_of
-from prefixcache.help.chinese_run import RUN_FORMS
+from prefixcache.help.chinese.forms_run import RUN_FORMS
+from prefixcache.help.chinese.text import FORMS, chinese_of
 from prefixcache.help.messages import error_text, finding_of
 
 HAN = re.compile(r"[\u4e00-\u9fff]")

@@ -11,7 +11,7 @@ import pytest
 from prefixcache.config.load import load_config
 from prefixcache.config.messages import REMEDIES
 from prefixcache.errors import PrefixCacheError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.help.messages import error_text, finding_of
 from prefixcache.pipeline import generate_prefix_cache_dataset
 from tests.help.test_sentences import HAN

@@ -23,7 +23,7 @@ from prefixcache.dataset.reorder import parse_order
 from prefixcache.dataset.request_traces import read_request_trace
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError
 from prefixcache.files import read_json
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.help.messages import error_text, note_of, reason_of
 from prefixcache.report.export import format_of
 from prefixcache.report.strings import language_of

@@ -10,7 +10,7 @@ import pytest
 from prefixcache.config.sizes import REMEDY, FoundSizes, resolve_sizes
 from prefixcache.engines.adapter import CacheFacts
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.dataset import load_dataset
 from prefixcache.load.preflight.fit import Fit
 from prefixcache.load.preflight.forecast import predict_all

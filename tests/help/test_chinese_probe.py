@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.probe.findings import said
 
 ENGLISH = re.compile(r"\b(?:the|is|are|was|has|not|it|of|one|Give|Write|Check|name|no)\b")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import prefixcache
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 
 ROOMS = Path(prefixcache.__file__).parent
 HAN = re.compile(r"[\u4e00-\u9fff]")

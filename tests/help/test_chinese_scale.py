@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prefixcache.errors import PrefixCacheError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.stages.fetch import fetched_dataset
 from prefixcache.stages.store import Store
 from prefixcache.stages.workspace import output_folder

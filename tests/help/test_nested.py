@@ -7,7 +7,7 @@ import re
 import pytest
 
 from prefixcache.help.entries import find
-from prefixcache.help.words_nested import NESTED
+from prefixcache.help.words.nested import NESTED
 from prefixcache.schemas.words import OWN
 
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from prefixcache.help.chinese import chinese_of
-from prefixcache.help.sentences import SENTENCES, TABLES
-from prefixcache.help.sentences.form import Form, forms_of
+from prefixcache.help.chinese.sentences import SENTENCES, TABLES
+from prefixcache.help.chinese.sentences.form import Form, forms_of
+from prefixcache.help.chinese.text import chinese_of
 from tests.support.sentences import spoken_in
 
 HAN = re.compile(r"[\u4e00-\u9fff]")

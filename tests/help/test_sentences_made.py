@@ -15,7 +15,7 @@ from prefixcache.engines.frameworks.custom import load_adapter
 from prefixcache.engines.kv_events import events_endpoint
 from prefixcache.engines.roles import known_roles
 from prefixcache.errors import PrefixCacheError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.options import RunOptions
 from prefixcache.load.sending.options import Sending, parse_extra_body, parse_headers
 from prefixcache.load.shapes.grammar import parse_load

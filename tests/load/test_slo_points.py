@@ -13,7 +13,7 @@ from prefixcache.analysis.slo import parse_slo
 from prefixcache.analysis.slo_search import Bounds, Loads, bound
 from prefixcache.errors import InputError
 from prefixcache.files import read_json, write_json
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.options import Progress, RunOptions
 from prefixcache.load.slo_points import SEARCH_JSON, SloPoints, search_slo
 from prefixcache.reference.options import EngineOptions

@@ -13,7 +13,7 @@ import pytest
 
 import prefixcache.probe
 from prefixcache.errors import InputError
-from prefixcache.help.words_probe import PROBE
+from prefixcache.help.words.probe import PROBE
 from prefixcache.probe.capacity import Bracket
 from prefixcache.probe.clock import Clock, NoAnswer, OutOfTime
 from prefixcache.probe.findings import NAMES, SOURCES, Contradiction, Finding, ProbeReport, said, unknown

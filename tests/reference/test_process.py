@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from prefixcache.errors import EnvironmentFailure, InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.reference.__main__ import main
 from prefixcache.reference.options import EngineOptions
 from prefixcache.reference.process import EngineProcess

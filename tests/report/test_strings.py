@@ -68,11 +68,12 @@ def test_every_code_has_words() -> None:
 
 def test_every_warning_of_a_run_has_a_name() -> None:
     load = PACKAGE.parent / "load"
-    source = "".join(
+    source = "".join(path.read_text() for path in sorted(load.rglob("*.py")))
+    listing = "".join(
         (load / name).read_text()
-        for name in ("isolation.py", "passes.py", "preflight.py", "fit.py", "run.py", "troubles.py")
+        for name in ("isolation.py", "passes.py", "preflight/checks.py", "preflight/fit.py", "findings/troubles.py")
     )
-    codes = set(re.findall(r'warn\(\s*"(\w+)"', source)) | set(re.findall(r'\(\s*"(\w+)",\s*(?:text|f")', source))
+    codes = set(re.findall(r'warn\(\s*"(\w+)"', source)) | set(re.findall(r'\(\s*"(\w+)",\s*(?:text|f")', listing))
     assert "kv_capacity" in codes
     assert {code for code in codes if f"code.{code}" not in STRINGS} == set()
 

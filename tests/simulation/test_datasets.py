@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from prefixcache.cache.certificate import KeyedPrompts, simulate_pass
 from prefixcache.dataset.contents import read_contents
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.schemas.catalog import schema_of
 from prefixcache.simulation.dataset import simulate_dataset
 from tests.cache.models.slow_pool import SlowPool

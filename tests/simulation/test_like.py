@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.options import RunOptions
 from prefixcache.load.run import run_benchmark
 from prefixcache.reference.options import EngineOptions

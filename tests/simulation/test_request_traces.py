@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.simulation.request_trace import simulate_trace
 from tests.cache.models.slow_lru import SlowLru
 from tests.cache.models.workloads import COMPILED

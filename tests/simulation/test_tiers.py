@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prefixcache.errors import InputError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.schemas.catalog import schema_of
 from prefixcache.simulation.dataset import simulate_dataset
 from prefixcache.simulation.tiers import tier_counters

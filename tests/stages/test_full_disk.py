@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 
 # A small file system of the child's own mount namespace: gone with the child, however it ends. When three shards are
 # there, another file takes all of it but three pages.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prefixcache.errors import VerdictError
-from prefixcache.help.chinese import chinese_of
+from prefixcache.help.chinese.text import chinese_of
 from tests.support.datasets import made
 
 SYSTEM = {"system": "You are a helpful assistant. " * 30}

@@ -1,4 +1,4 @@
-"""What a run warns of, in Chinese: forms as in :mod:`prefixcache.help.chinese`, one per sentence of `load/`."""
+"""What a run warns of, in Chinese: forms as in :mod:`.text`, one per sentence of `load/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a request failed on the wire or in its answer, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""Why a request failed on the wire or in its answer, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What metrics pages and their differences are remarked on, in Chinese: forms as in :mod:`.chinese`."""
+"""What metrics pages and their differences are remarked on, in Chinese: forms as in :mod:`.text`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the text of a load, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""What is wrong with the text of a load, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from prefixcache.help.chinese_like import LIKE_FORMS
-from prefixcache.help.chinese_metrics import METRICS_FORMS
-from prefixcache.help.chinese_preflight import PREFLIGHT_FORMS
-from prefixcache.help.chinese_probe import PROBE_FORMS
-from prefixcache.help.chinese_run import RUN_FORMS
-from prefixcache.help.chinese_scale import SCALE_FORMS
-from prefixcache.help.chinese_simulate import SIMULATE_FORMS
-from prefixcache.help.sentences import SENTENCES
-from prefixcache.help.sentences.form import Form, forms_of
+from prefixcache.help.chinese.forms_like import LIKE_FORMS
+from prefixcache.help.chinese.forms_metrics import METRICS_FORMS
+from prefixcache.help.chinese.forms_preflight import PREFLIGHT_FORMS
+from prefixcache.help.chinese.forms_probe import PROBE_FORMS
+from prefixcache.help.chinese.forms_run import RUN_FORMS
+from prefixcache.help.chinese.forms_scale import SCALE_FORMS
+from prefixcache.help.chinese.forms_simulate import SIMULATE_FORMS
+from prefixcache.help.chinese.sentences import SENTENCES
+from prefixcache.help.chinese.sentences.form import Form, forms_of
 
 # Pattern of the whole sentence → template; {0}, {1}, … are its groups.
 FORMS: tuple[tuple[str, str], ...] = (

@@ -1,4 +1,4 @@
-"""What a workload cannot be, and files of lengths and names, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""What a workload cannot be, and files of lengths and names, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

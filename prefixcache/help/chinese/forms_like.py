@@ -1,4 +1,4 @@
-"""What `simulate` says of recorded runs and slower tiers, in Chinese: forms as in :mod:`prefixcache.help.chinese`."""
+"""What `simulate` says of recorded runs and slower tiers, in Chinese: forms as in :mod:`.text`."""
 
 from __future__ import annotations
 

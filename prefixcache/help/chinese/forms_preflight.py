@@ -1,4 +1,4 @@
-"""What the preflight finds and predicts, and what `block_size: auto` says, in Chinese: forms as in :mod:`.chinese`."""
+"""What the preflight finds and predicts, and what `block_size: auto` says, in Chinese: forms as in :mod:`.text`."""
 
 from __future__ import annotations
 

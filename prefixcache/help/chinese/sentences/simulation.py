@@ -1,4 +1,4 @@
-"""Cache models and simulation, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""Cache models and simulation, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a run finds of its servers before, while and after it sends, in Chinese.
 
-As in :mod:`prefixcache.help.sentences`.
+As in :mod:`prefixcache.help.chinese.sentences`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prefixcache.help.words import Words
-from prefixcache.help.words_measuring import MEASURING
+from prefixcache.help.words.measuring import MEASURING
 
 RUN: dict[str, Words] = {
     # Report

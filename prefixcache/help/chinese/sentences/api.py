@@ -1,5 +1,5 @@
 """What the Python interface, the pipeline, help and artifacts' versions refuse, in Chinese: as in
-:mod:`prefixcache.help.sentences`.
+:mod:`prefixcache.help.chinese.sentences`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text sources, tokenizers and prompts, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""Text sources, tokenizers and prompts, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

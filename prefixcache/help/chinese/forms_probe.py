@@ -1,4 +1,4 @@
-"""What `probe` refuses, warns of and gives as reasons, in Chinese: forms as in :mod:`.chinese`.
+"""What `probe` refuses, warns of and gives as reasons, in Chinese: forms as in :mod:`.text`.
 
 Options that `run` has too (headers, engine, addresses) say the same there.
 """

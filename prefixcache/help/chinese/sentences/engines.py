@@ -1,4 +1,4 @@
-"""What metrics pages, servers and probes are refused for, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""What metrics pages, servers and probes are refused for, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Datasets that are read, checked, reordered, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""Datasets that are read, checked, reordered, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's options, dataset and folder are refused for, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""What a run's options, dataset and folder are refused for, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

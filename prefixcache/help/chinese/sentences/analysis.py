@@ -1,4 +1,4 @@
-"""Runs that are compared and reported, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""Runs that are compared and reported, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from prefixcache.help.words_compare import COMPARE
-from prefixcache.help.words_metrics import METRICS
-from prefixcache.help.words_probe import PROBE
+from prefixcache.help.words.compare import COMPARE
+from prefixcache.help.words.metrics import METRICS
+from prefixcache.help.words.probe import PROBE
 
 OWN: dict[str, tuple[str, str]] = {
     # Statuses beside their code

@@ -1,4 +1,4 @@
-"""What the reference engine and its fault plans refuse, in Chinese: as in :mod:`prefixcache.help.sentences`.
+"""What the reference engine and its fault plans refuse, in Chinese; see :mod:`.sentences`.
 
 Its HTTP answers are those of an engine and stay English.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prefixcache.help.chinese_flags_run import RUN_FLAGS
+from prefixcache.help.chinese.flags_run import RUN_FLAGS
 
 COMMANDS: dict[str, str] = {
     "Write a first configuration, every key explained, and say what to do with it.": (

@@ -1,4 +1,4 @@
-"""What `simulate` says of traces and sweeps, in Chinese: forms as in :mod:`prefixcache.help.chinese`."""
+"""What `simulate` says of traces and sweeps, in Chinese: forms as in :mod:`.text`."""
 
 from __future__ import annotations
 

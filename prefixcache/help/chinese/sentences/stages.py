@@ -1,4 +1,4 @@
-"""Building and storing, in Chinese: as in :mod:`prefixcache.help.sentences`."""
+"""Building and storing, in Chinese; see :mod:`.sentences`."""
 
 from __future__ import annotations
 

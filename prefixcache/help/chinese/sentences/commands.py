@@ -1,6 +1,6 @@
 """What commands, flows and task runners say when something is wrong, in Chinese.
 
-As in :mod:`prefixcache.help.sentences`.
+As in :mod:`prefixcache.help.chinese.sentences`.
 """
 
 from __future__ import annotations
