@@ -26,7 +26,7 @@ from flows.commands.simulate import simulate
 from flows.commands.validate import validate
 from flows.help_view import Command
 from flows.signals import end_on_sigterm
-from flows.usage import Commands
+from flows.usage import Commands, end_interrupted
 
 HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
@@ -90,7 +90,10 @@ def main() -> None:
     """Console script."""
     end_on_sigterm()
     _check_packages()
-    app()
+    try:
+        app()
+    except KeyboardInterrupt as error:  # while the commands were built: then nobody below has told it
+        end_interrupted(error)
 
 
 def _check_packages() -> None:

@@ -20,7 +20,7 @@ from flows.field_names import name_flags
 from flows.plain_text import PlainConsole, encodable
 from flows.signals import signal_of
 from prefixcache.errors import EnvironmentFailure, PrefixCacheError, of_system
-from prefixcache.help.messages import error_text, finding_of, say
+from prefixcache.help.messages import error_text, finding_of, named, say
 from prefixcache.help.words import LANGUAGES, Language
 from prefixcache.stages.progress import Observer
 from prefixcache.stages.progress import Progress as StageProgress
@@ -62,7 +62,12 @@ def emit_json(value: Any) -> None:
 def warn(messages: Iterator[str] | tuple[str, ...] | list[str]) -> None:
     for message in messages:
         text = _plain(finding_of(message, _language))
-        err.print(f"[yellow]{say('warning', _language)}[/] {text}", soft_wrap=True)
+        err.print(_led("yellow", "warning", text), soft_wrap=True)
+
+
+def _led(colour: str, key: str, text: str, **values: str) -> str:
+    """A label and what it leads; Chinese marks have their blank within."""
+    return f"[{colour}]{say(key, _language, **values)}[/]{'' if _language == 'zh' else ' '}{text}"
 
 
 def note(message: str) -> None:
@@ -75,7 +80,7 @@ def fail(error: PrefixCacheError, *, as_json: bool = False, report: dict[str, An
     if as_json and not _printed:
         _emit_error(type(error).__name__, error.exit_code, error.as_json(), report)
     text = _plain(error_text(error, _language))
-    err.print(f"[red]{say('error', _language)}[/] {text}", soft_wrap=True)
+    err.print(_led("red", "error", text), soft_wrap=True)
     raise typer.Exit(error.exit_code)
 
 
@@ -90,7 +95,7 @@ def interrupted(number: int, *, as_json: bool = False, again: str = "again.afres
     if as_json and not _printed:
         told = PrefixCacheError(f"interrupted by {name}", remedy=say(again, "en"))
         _emit_error("Interrupted", 128 + number, told.as_json())
-    err.print(f"[yellow]{say('interrupted', _language, signal=name)}[/] {say(again, _language)}", soft_wrap=True)
+    err.print(_led("yellow", "interrupted", say(again, _language), signal=name), soft_wrap=True)
     raise typer.Exit(128 + number)
 
 
@@ -160,7 +165,9 @@ def stage_progress(*, quiet: bool, console: Console = err) -> Iterator[Observer]
 
         def observe(state: StageProgress) -> None:
             if state.stage not in rows:
-                rows[state.stage] = progress.add_task(state.stage, total=state.total, told="")
+                rows[state.stage] = progress.add_task(
+                    named("stage", state.stage, _language), total=state.total, told=""
+                )
             progress.update(rows[state.stage], completed=state.done, total=state.total, told=state.rates)
 
         yield observe

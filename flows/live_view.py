@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.live import Live
 
 from flows.console import note
-from prefixcache.help.messages import say
+from prefixcache.help.messages import named, say
 from prefixcache.help.words import Language
 from prefixcache.load.options import Progress
 from prefixcache.load.records.series import Sample
@@ -81,7 +81,7 @@ class LiveView:
     def _draw(self) -> None:
         shown, point = self._samples[:], self._point
         if not shown:
-            step = say("live.step", self.language, step=self._step) if self._step else ""
+            step = say("live.step", self.language, step=named("stage", self._step, self.language)) if self._step else ""
             self._live.update(" ".join(text for text in (point, step) if text), refresh=True)
         elif shown[-1] is not self._drawn:
             self._drawn = shown[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,14 +9,13 @@ from rich.cells import cell_len
 from rich.markup import escape
 from rich.table import Table
 
+from flows.narrow import wrapped
 from prefixcache.help.messages import named, say
 from prefixcache.help.words import Language
+from prefixcache.help.words.cli import CLI
 from prefixcache.probe.findings import NAMES, Finding, ProbeReport
 
 CARD_WIDTH, GAP, MOST_VALUE = 80, 2, 21
-_CHINESE, _OPEN, _CLOSE = r"\u2e80-\u9fff", r"（《“", r"，。；：？！、）》”"
-PIECE = re.compile(rf"[{_OPEN}]*(?:[{_CHINESE}]|[^\s{_CHINESE}{_OPEN}{_CLOSE}]+|.)[{_CLOSE}]*\s*")
-"""What is not torn: a word or a Chinese character, with the marks around it and spaces behind."""
 COLOURS = {"measured": "green", "stated": "cyan", "derived": "cyan", "unknown": "yellow"}
 
 
@@ -47,19 +45,6 @@ def card(report: ProbeReport, lang: Language) -> Table:
     return table
 
 
-def wrapped(text: str, width: int) -> Iterator[str]:
-    """Lines of at most so many columns. Chinese has no spaces: between its characters a line may end anywhere but
-    before a closing mark."""
-    line = ""
-    for piece in PIECE.findall(text):
-        if line and cell_len(line + piece.rstrip()) > width:
-            yield line.rstrip()
-            line = ""
-        line += piece
-    if line:
-        yield line.rstrip()
-
-
 def value_text(finding: Finding, lang: Language) -> str:
     """A value in short."""
     value: Any = finding.value
@@ -70,10 +55,16 @@ def value_text(finding: Finding, lang: Language) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return say("list", lang).join(_word(finding.name, each, lang) for each in value)
     if isinstance(value, Mapping):
         return say("probe.tokens_value", lang, agree=value["agree"], strings=value["strings"])
-    return str(value)
+    return _word(finding.name, value, lang)
+
+
+def _word(name: str, value: Any, lang: Language) -> str:
+    """A value that is a word, or a name of the server's."""
+    key = f"probe.value.{name}.{value}"
+    return say(key, lang) if key in CLI else str(value)
 
 
 def opening(report: ProbeReport, lang: Language) -> Iterator[str]:

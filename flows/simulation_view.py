@@ -9,6 +9,7 @@ from rich.table import Table
 from flows.console import out
 from prefixcache.help.messages import named, say
 from prefixcache.help.words import Language
+from prefixcache.report.formats import signed
 
 
 def show_trace(report: dict[str, Any], lang: Language) -> None:
@@ -73,7 +74,7 @@ def show_clocked(report: dict[str, Any], lang: Language) -> None:
                 tokens,
                 f"{figures[f'{way}_hit_tokens']:,}",
                 _percent(figures[f"{way}_hit_ratio"]),
-                _points(figures[f"{way}_deviation_pp"]),
+                _points(figures[f"{way}_deviation_pp"], lang),
                 _count(figures[f"{way}_requests_off"]),
                 f"{figures[evicted]:,}",
             )
@@ -96,11 +97,16 @@ def _show_tiers(figures: dict[str, Any], lang: Language) -> None:
 
 def _show_like(like: dict[str, Any], lang: Language) -> None:
     parts = [
-        f"{row['name']} {_size(row['value'], lang) if row['name'] == 'num_blocks' else row['value']} "
-        f"({named('source', row['source'], lang)})"
+        say(
+            "simulate.sourced",
+            lang,
+            name=row["name"],
+            value=_size(row["value"], lang) if row["name"] == "num_blocks" else row["value"],
+            source=named("source", row["source"], lang),
+        )
         for row in like["parameters"]
     ]
-    out.print(say("simulate.like", lang, parameters=", ".join(parts)), soft_wrap=True)
+    out.print(say("simulate.like", lang, parameters=say("list", lang).join(parts)), soft_wrap=True)
     if (pace := like["pace"]) is not None:
         out.print(
             say(
@@ -118,12 +124,12 @@ def _show_like(like: dict[str, Any], lang: Language) -> None:
         )
     for row in like["measured"]:
         name = named("pass_name", row["name"], lang)
-        ratio, points = _percent(row["hit_ratio"]), _points(row["deviation_pp"])
+        ratio, points = _percent(row["hit_ratio"]), _points(row["deviation_pp"], lang)
         out.print(say("simulate.beside", lang, name=name, ratio=ratio, deviation=points), soft_wrap=True)
 
 
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f} pp"
+def _points(value: float | None, lang: Language) -> str:
+    return "–" if value is None else f"{signed(value, 4)} {say('simulate.pp', lang)}"
 
 
 def _count(value: int | None) -> str:
@@ -175,7 +181,7 @@ def _show_sweep(sweep: dict[str, Any], name: str, lang: Language) -> None:
     for blocks in sorted(rows):
         row = rows[blocks]
         share = row["hit_tokens"] / sweep["ideal_hit_tokens"] if sweep["ideal_hit_tokens"] else None
-        met = ", ".join(share for needed, share in shares if needed == blocks)
+        met = say("list", lang).join(share for needed, share in shares if needed == blocks)
         mark = say("simulate.needed", lang, share=met) if met else ""
         cells = (f"{blocks:,}", f"{row['hit_tokens']:,}", _percent(row["token_hit_ratio"]), f"{_percent(share)}{mark}")
         table.add_row(*cells, style="bold" if mark else None)

@@ -8,15 +8,16 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import typer
 from typer.core import TyperGroup
 
-from flows.console import begin, fail, interrupted
+from flows.console import begin, fail, interrupted, language_now
+from flows.help_view import show_commands
 from flows.signals import signal_of
 from prefixcache.errors import InputError
-from prefixcache.help.words import ENVIRONMENT
+from prefixcache.help.words import ENVIRONMENT, LANGUAGES
 
 JSON_FLAG, LANGUAGE_FLAG = "--json", "--lang"
 # Where typer keeps the class is its own affair; that a bad parameter is one is documented.
@@ -24,7 +25,14 @@ USAGE_ERROR = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
 class Commands(TyperGroup):
-    """Typer's group, but for how errors are told."""
+    """Typer's group, but for how errors are told and its help reads."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Typer's page in English, one of our own in Chinese."""
+        if language_now() == "zh":
+            show_commands(self, ctx)
+        else:
+            super().format_help(ctx, formatter)
 
     def main(
         self,
@@ -59,6 +67,13 @@ class Commands(TyperGroup):
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def end_interrupted(error: KeyboardInterrupt) -> NoReturn:
+    """Tell of a signal that came before the command line was read, and end with 128 + its number."""
+    begin(_language(sys.argv[1:]))
+    number = signal_of(error) or signal.SIGINT
+    sys.exit(_code_of(lambda: interrupted(number, as_json=JSON_FLAG in sys.argv)))
+
+
 def _code_of(end: Any) -> int:
     try:
         end()
@@ -68,14 +83,14 @@ def _code_of(end: Any) -> int:
 
 
 def _language(arguments: list[str]) -> str:
-    """The language asked for, wherever the flag stands; whether it is one is checked by the command."""
+    """The language asked for, wherever the flag stands; a wrong one, which the command refuses, counts for nothing."""
     value = os.environ.get(ENVIRONMENT, "en")
     for number, argument in enumerate(arguments):
         if argument == LANGUAGE_FLAG:
             value = arguments[number + 1] if number + 1 < len(arguments) else value
         elif argument.startswith(f"{LANGUAGE_FLAG}="):
             value = argument.partition("=")[2]
-    return value
+    return value if value in LANGUAGES else os.environ.get(ENVIRONMENT, "en")
 
 
 def usage_error(error: Any, arguments: list[str]) -> InputError:

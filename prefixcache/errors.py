@@ -86,6 +86,13 @@ def of_system(error: OSError) -> EnvironmentFailure:
     return EnvironmentFailure(what, remedy="check the path, its permissions and the free space.")
 
 
+def remedy_for_reading(error: Exception) -> str:
+    """What to do about a file that cannot be read."""
+    if isinstance(error, IsADirectoryError):
+        return "name a file, not a folder."
+    return "check the path and its permissions."
+
+
 @contextmanager
 def locating(**places: Any) -> Iterator[None]:
     """Errors raised inside are told where they happened, as far as they do not know better."""

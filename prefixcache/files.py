@@ -106,6 +106,11 @@ def read_json(path: Path) -> Any:
     return orjson.loads(path.read_bytes())
 
 
+def json_place(error: orjson.JSONDecodeError) -> str:
+    """Where a text stops being JSON; the library's own words, which may quote the text, are left out."""
+    return f"line {error.lineno}, column {error.colno}"
+
+
 def write_jsonl(path: Path, rows: Iterable[Any]) -> int:
     """Write one JSON object a line; returns the number of rows."""
     count = 0

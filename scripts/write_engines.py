@@ -12,6 +12,7 @@ from prefixcache.engines.adapter import Absent, Adapter
 from prefixcache.engines.detect import ENGINES
 from prefixcache.engines.frameworks.custom import __doc__ as custom_text
 from prefixcache.engines.frameworks.stores import STORES
+from prefixcache.engines.frameworks.vllm_ascend import VLLM_ASCEND
 from prefixcache.engines.quantities import Quantity
 from prefixcache.engines.series import Series, Share, Source, Sum
 
@@ -59,6 +60,8 @@ def _head() -> str:
         - A series that is absent before and present after counts from 0. Absent at both ends while prompts moved it is
           0 only where the page proves that this version exports it; else it is not known. A series that is there
           without a number (NaN, infinite, negative, a broken line, a page that ends within a line) is not known either.
+        - A page without one name of the framework is another exporter's, whose silence is no 0: `metrics` refuses it
+          and names the file, a run takes that endpoint's figures as missing.
         - Counters that fall, another process start time, another time of creation or other names after than before are
           a reset of the whole endpoint: its figures are null, and what was counted since is their least.
         - Blocks before and tokens after have no difference.
@@ -123,8 +126,11 @@ def _engine(adapter: Adapter) -> str:
 
 
 def _recognised(adapter: Adapter) -> str:
-    if not adapter.marks:
-        return "; its pages cannot be told from vLLM's, so it is chosen by name."
+    if adapter is VLLM_ASCEND:
+        return (
+            "; its pages cannot be told from vLLM's. It is recognised where `/server_info` (vLLM with "
+            "`VLLM_SERVER_DEV_MODE=1`) tells that the device is an NPU; else name it."
+        )
     return ", recognised by " + ", ".join(f"`{mark}`" for mark in adapter.marks) + "."
 
 

@@ -9,9 +9,9 @@ import typer
 
 from flows.commands.generate import build, show_verdict
 from flows.commands.running import check_language, execute
-from flows.console import emit_json, err, reporting_errors
+from flows.console import emit_json, note, reporting_errors
 from flows.options import AsJson, Language, NoPrefect
-from prefixcache.help.messages import language_of
+from prefixcache.help.messages import language_of, say
 
 CONFIG = Path(__file__).parents[1] / "demo.yaml"
 PREFILL_TPS, DECODE_TPS = 40_000.0, 400.0
@@ -42,7 +42,7 @@ def demo(
         )
         with EngineProcess(options) as engine:
             if not as_json:
-                err.print(f"[dim]reference engine at {engine.url}[/]")
+                note(say("demo.engine", language_of(lang), url=engine.url))
             given = {"dataset": dataset, "run_dir": output / "demo", "url": [engine.url], "overwrite": True}
             figures = execute(given, no_prefect=no_prefect, quiet=as_json, language=lang)
         if as_json:

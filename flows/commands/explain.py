@@ -35,7 +35,7 @@ def explain(
                 out.print(Text.assemble((entry.name, "bold"), "  ", (TOPICS[entry.topic][at], "dim")), soft_wrap=True)
                 out.print(f"  {entry.words.text(chosen)}", soft_wrap=True, markup=False)
                 for label, value in entry.facts(chosen):
-                    out.print(Text.assemble("  ", (f"{label}: ", "dim"), value), soft_wrap=True)
+                    out.print(Text.assemble("  ", (label + say("colon", chosen), "dim"), value), soft_wrap=True)
             return
         for topic, words in TOPICS.items():
             table = Table(title=words[at], title_justify="left", box=None, padding=(0, 2, 0, 0), show_header=False)

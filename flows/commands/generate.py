@@ -14,6 +14,7 @@ from flows.size_options import AskedEngine, AskedPages, AskedUrls, ProbeReport, 
 from prefixcache.errors import InputError, VerdictError
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
+from prefixcache.report.formats import signed
 
 
 def generate(
@@ -76,6 +77,7 @@ def generate(
             refused = _written_report(output)
             if refused and not as_json:
                 show_plan(refused, chosen)
+                error.message = error.message.partition(": ")[0]  # the plan just shown says why, and what helps
             fail(error, as_json=as_json, report=refused if as_json else None)
         if as_json:
             emit_json({**report, "output": str(output)})
@@ -175,7 +177,7 @@ def _figures(report: dict[str, Any], lang: Chosen) -> str:
     }
     if report["target_hit_ratio"] is None:
         return say("generate.without_target", lang, **values)
-    target, deviation = f"{report['target_hit_ratio'] * 100:.4f}", f"{report['signed_deviation_pp']:+.6f}"
+    target, deviation = f"{report['target_hit_ratio'] * 100:.4f}", signed(report["signed_deviation_pp"], 6)
     return say("generate.verdict", lang, target=target, deviation=deviation, **values)
 
 

@@ -15,7 +15,7 @@ from flows.commands.plan import show_plan
 from flows.console import emit_json, err, out, reporting_errors
 from flows.options import AsJson, Language
 from prefixcache.errors import InputError, PrefixCacheError
-from prefixcache.help.messages import language_of, say
+from prefixcache.help.messages import finding_of, language_of, say
 
 if TYPE_CHECKING:
     from prefixcache.engines.server import ServerFacts
@@ -62,6 +62,8 @@ def init(
         config = load_config(output).config
         report = plan_report(config, plan_dataset(config))
         commands = next_commands(answers, dataset_id, output)
+        if report["status"] == FAIL:
+            commands = commands[:1]  # nothing can be generated: the file is changed and planned again
         if as_json:
             emit_json({"output": str(output), "plan": report, "next": commands})
         else:
@@ -162,6 +164,7 @@ def _server(text: str, lang: Chosen, quiet: bool) -> tuple[str | None, ServerFac
         InputError: not a URL.
     """
     from prefixcache.engines.endpoint import parse_endpoint
+    from prefixcache.engines.server import NO_SUCH_API
 
     if text.strip() in ("", NO_SERVER):
         return None, None
@@ -170,10 +173,9 @@ def _server(text: str, lang: Chosen, quiet: bool) -> tuple[str | None, ServerFac
         facts = asyncio.run(_facts(text))
     except PrefixCacheError as error:
         if not quiet:
-            err.print(
-                say("init.server_silent", lang, url=endpoint.base, why=error.message), soft_wrap=True, markup=False
-            )
-        return endpoint.base, None
+            why = finding_of(error.message, lang)
+            err.print(say("init.server_silent", lang, url=endpoint.base, why=why), soft_wrap=True, markup=False)
+        return (None if error.remedy == NO_SUCH_API else endpoint.base), None  # another kind of server is no address
     unknown = say("init.unknown", lang)
     model, block = facts.model or unknown, facts.cache.block_size or unknown
     if not quiet:
@@ -186,7 +188,7 @@ async def _facts(url: str) -> ServerFacts:
     from prefixcache.engines.detect import detect_adapter
     from prefixcache.engines.endpoint import parse_endpoint
     from prefixcache.engines.http import Timeouts, open_client
-    from prefixcache.engines.server import read_facts
+    from prefixcache.engines.server import reach, read_facts
     from prefixcache.engines.snapshot import scrape, source_of
     from prefixcache.errors import EnvironmentFailure
     from prefixcache.load.api_key import api_key_of
@@ -195,6 +197,7 @@ async def _facts(url: str) -> ServerFacts:
     endpoint = parse_endpoint(url)
     try:
         async with asyncio.timeout(PATIENCE_S), open_client(Timeouts(connect=PATIENCE_S)) as client:
+            await reach(client, endpoint, key)
             page = await scrape(client, source_of(endpoint, api_key=key))
             return await read_facts(client, endpoint, page, detect_adapter(page, endpoint.base), key)
     except TimeoutError:

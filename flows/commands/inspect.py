@@ -13,6 +13,7 @@ from flows.console import emit_json, out, reporting_errors, warn
 from flows.options import AsJson, Language
 from prefixcache.errors import InputError
 from prefixcache.help.messages import language_of, say
+from prefixcache.report.formats import signed_count
 
 if TYPE_CHECKING:
     from prefixcache.dataset.lookup import DatasetFolder
@@ -142,7 +143,7 @@ def _result_cells(result: dict[str, Any] | None, lang: Chosen) -> list[str]:
     return [
         str(result["pass"]),
         none if cached is None else f"{cached:,}",
-        none if difference is None else f"{difference:+,}" if difference else "0",
+        none if difference is None else signed_count(difference),
         result["status"] or say("inspect.not_sent", lang),
         none if result["ttft_s"] is None else f"{result['ttft_s'] * 1000:.2f}",
     ]

@@ -14,6 +14,7 @@ from flows.size_options import AskedEngine, AskedPages, AskedUrls, ProbeReport, 
 from prefixcache.errors import locating
 from prefixcache.help.messages import language_of, named, reason_of, say
 from prefixcache.help.words import Language as Chosen
+from prefixcache.report.formats import signed
 
 if TYPE_CHECKING:
     from prefixcache.config import PrefixCacheDatasetConfig
@@ -96,7 +97,7 @@ def _verdict(report: dict[str, Any], lang: Chosen) -> str:
     designed, maximum = _percent(report["designed_hit_ratio"]), _percent(report["max_reachable_hit_ratio"])
     if report["target_hit_ratio"] is None:
         return say("plan.without_target", lang, designed=designed, maximum=maximum)
-    target, deviation = _percent(report["target_hit_ratio"]), f"{report['signed_deviation'] * 100:+.4f}"
+    target, deviation = _percent(report["target_hit_ratio"]), signed(report["signed_deviation"] * 100, 4)
     return say("plan.verdict", lang, target=target, designed=designed, deviation=deviation, maximum=maximum)
 
 

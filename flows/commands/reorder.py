@@ -9,6 +9,7 @@ import typer
 from flows.console import emit_json, out, reporting_errors
 from flows.options import AsJson, DatasetFolder, Language, Output
 from prefixcache.help.messages import language_of, named, say
+from prefixcache.report.formats import signed
 
 
 def reorder(
@@ -40,7 +41,7 @@ def reorder(
                 "tokens": f"{report['input_tokens']:,}",
             }
             if target is not None:
-                values |= {"target": f"{target * 100:.4f}", "deviation": f"{report['signed_deviation_pp']:+.4f}"}
+                values |= {"target": f"{target * 100:.4f}", "deviation": signed(report["signed_deviation_pp"], 4)}
             figures = say("reorder.without_target" if target is None else "reorder.verdict", chosen, **values)
             out.print(f"[{colour}]{named('status', status, chosen)}[/]  {figures}", soft_wrap=True)
             out.print(say("reorder.proof", chosen))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -100,15 +102,41 @@ def run(
         if dry_run:
             tell_dry_run(given, as_json=as_json, lang=lang)
             return
-        given["run_dir"] = run_dir or next_run_dir(OUTPUTS)
-        report = execute(given, no_prefect=no_prefect, quiet=as_json, language=lang, live=live)
+        with _named(run_dir) as given["run_dir"]:
+            report = execute(given, no_prefect=no_prefect, quiet=as_json, language=lang, live=live)
         if as_json:
             emit_json(report)
         if report["run_status"] != "complete":
             raise typer.Exit(1)
 
 
+@contextmanager
+def _named(run_dir: Path | None) -> Iterator[Path]:
+    """The folder that was named; else a numbered one, which goes again if nothing was written to it."""
+    if run_dir is not None:
+        yield run_dir
+        return
+    own = next_run_dir(OUTPUTS)
+    try:
+        yield own
+    finally:
+        with suppress(OSError):
+            own.rmdir()
+
+
 def next_run_dir(parent: Path) -> Path:
-    """outputs/run_001, or the next free number."""
+    """outputs/run_001, or the next free number: made at once, so that of two runs each has its own.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
     taken = [int(m.group(1)) for p in parent.glob("run_*") if (m := re.fullmatch(r"run_(\d+)", p.name))]
-    return parent / f"run_{max(taken, default=0) + 1:03d}"
+    number = max(taken, default=0) + 1
+    while True:
+        found = parent / f"run_{number:03d}"
+        try:
+            found.mkdir()
+            return found
+        except FileExistsError:
+            number += 1

@@ -50,29 +50,50 @@ def serve(
     tls_cert: Annotated[str, typer.Option("--tls-cert", help="Certificate (PEM file): serve HTTPS.")] = "",
     tls_key: Annotated[str, typer.Option("--tls-key", help="Key of the certificate (PEM file).")] = "",
     dialect: Annotated[
-        Dialect, typer.Option(help="Whose metrics page, routes and answers.", rich_help_panel=POSE)
+        Dialect,
+        typer.Option(
+            metavar="NAME",
+            help="Whose metrics page, routes and answers: vllm, vllm-v0, vllm-early-v1, vllm-ascend, sglang, mindie or "
+            "mindie-gauge.",
+            rich_help_panel=POSE,
+        ),
     ] = "vllm",
     hit_unit: Annotated[
-        int, typer.Option(min=0, help="Tokens in which it really matches; 0 = a block.", rich_help_panel=POSE)
+        int,
+        typer.Option(min=0, metavar="N", help="Tokens in which it really matches; 0 = a block.", rich_help_panel=POSE),
     ] = 0,
     hit_drop: Annotated[
-        int, typer.Option(min=0, help="Matched units it computes again (EAGLE, MTP).", rich_help_panel=POSE)
+        int,
+        typer.Option(min=0, metavar="N", help="Matched units it computes again (EAGLE, MTP).", rich_help_panel=POSE),
     ] = 0,
     claims_block_size: Annotated[
-        int, typer.Option(min=0, help="The block size it claims; 0 = the true one.", rich_help_panel=POSE)
+        int, typer.Option(min=0, metavar="N", help="The block size it claims; 0 = the true one.", rich_help_panel=POSE)
     ] = 0,
     matching: Annotated[
-        Matching, typer.Option(help="What hits: see cache_match_semantics.", rich_help_panel=POSE)
+        Matching,
+        typer.Option(
+            metavar="RULE",
+            help="What hits: chained, independent or content-defined (docs/dialects.md).",
+            rich_help_panel=POSE,
+        ),
     ] = "chained",
     reset: Annotated[
         Reset | None,
         typer.Option(
-            help="What its reset route does; default the dialect's.", show_default=False, rich_help_panel=POSE
+            metavar="WHAT",
+            help="What its reset route does: real, refused, pretends or absent; default the dialect's.",
+            show_default=False,
+            rich_help_panel=POSE,
         ),
     ] = None,
     salt: Annotated[
         Salt | None,
-        typer.Option(help="What becomes of cache_salt; default likewise.", show_default=False, rich_help_panel=POSE),
+        typer.Option(
+            metavar="WHAT",
+            help="What becomes of cache_salt: honoured or ignored; default likewise.",
+            show_default=False,
+            rich_help_panel=POSE,
+        ),
     ] = None,
     prefix_caching: Annotated[
         bool,

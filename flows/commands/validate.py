@@ -45,7 +45,8 @@ def validate(
                     out.print(f"    {say('validate.more', chosen, count=hidden)}")
             colour = {"PASS": "green", "PASS_WITH_WARNING": "yellow"}.get(result["validation_status"], "red")
             state = say("validate.intact", chosen) if result["intact"] else f"[red]{say('validate.damaged', chosen)}[/]"
+            colon, comma = say("colon", chosen), say("comma", chosen)
             status = named("status", result["validation_status"], chosen)
-            out.print(f"[bold]{result['dataset_id']}[/]: {state}, [{colour}]{status}[/]")
+            out.print(f"[bold]{result['dataset_id']}[/]{colon}{state}{comma}[{colour}]{status}[/]")
         if not result["intact"] or result["validation_status"] == "FAIL":
             raise typer.Exit(1)

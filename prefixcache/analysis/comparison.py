@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from prefixcache.analysis.coarser_unit import coarser_unit
 from prefixcache.analysis.conduct import (
     client_view,
     differing_requests,
@@ -149,6 +150,7 @@ def compare_pass(run: RunDirectory, name: str, slo: Slo | None = None) -> dict[s
         "warmup": _warmup(run, name),
         "client": client,
         "differing_requests": differing_requests(rows),
+        "coarser_unit": coarser_unit(rows, run.hit_unit),
         "order": order_as_sent(rows),
         "gates": gate_waits(rows),
         "routes": routes(rows),

@@ -26,7 +26,8 @@ def cumulative_growth(rows: pl.DataFrame, limit: int = MAX_POINTS) -> dict[str, 
 
     Returns:
         Columns ``order_index, designed, measured`` (0-1). ``measured`` is what the clients were told (usage's cached
-        tokens), over the requests that have it: ``measured_requests`` of ``requests``; null before the first of them.
+        tokens), over the requests that have it: ``measured_requests`` of ``requests``; null before the first and
+        behind the last of them, since a line that goes on would be read as measured.
     """
     tokens = rows["input_len"].to_numpy()
     designed = np.cumsum(rows["expected"].fill_null(0).to_numpy()) / np.maximum(np.cumsum(tokens), 1)
@@ -34,10 +35,11 @@ def cumulative_growth(rows: pl.DataFrame, limit: int = MAX_POINTS) -> dict[str, 
     cached = np.cumsum(rows["cached_tokens"].fill_null(0).to_numpy())
     asked = np.cumsum(np.where(known, tokens, 0))
     at = thin(rows.height, limit)
+    last = int(np.flatnonzero(known)[-1]) if known.any() else -1
     return {
         "order_index": rows["order_index"].to_numpy()[at].tolist(),
         "designed": designed[at].tolist(),
-        "measured": [float(cached[i] / asked[i]) if asked[i] else None for i in at],
+        "measured": [float(cached[i] / asked[i]) if asked[i] and i <= last else None for i in at],
         "measured_requests": int(known.sum()),
         "requests": rows.height,
     }

@@ -93,6 +93,11 @@ class RunDirectory:
         value = self.manifest.get(name)
         return value if isinstance(value, dict) else {}
 
+    @property
+    def hit_unit(self) -> int:
+        """Tokens in which hits were planned."""
+        return int(self.manifest.get("hit_unit") or self.manifest.get("block_size") or 1)
+
     def expected_column(self, pass_name: str) -> pl.Series:
         """Designed hit tokens of each request in a pass, in send order."""
         own = f"expected_hit_len_{pass_name}"
@@ -185,7 +190,7 @@ def _by_pass(file: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _not_a_run(path: Path, what: str) -> InputError:
     return InputError(
-        f"{path} is not a readable run directory: {what}",
+        f"{path} is not a readable run directory: {what}" if path.exists() else f"there is no folder {path}",
         field="run_dir",
         remedy="Give the directory that `prefixcache run` wrote (--run-dir).",
         stage="report",

@@ -16,6 +16,7 @@ from prefixcache.errors import InputError
 
 METRICS = ("ttft", "tpot", "e2e")
 _TERM = re.compile(r"\s*(\w+)\s*=\s*(\d+(?:\.\d*)?|\.\d+)\s*(ms|s)?\s*", re.ASCII)
+_NAME = re.compile(r"\s*(\w+)\s*=", re.ASCII)
 Row = Mapping[str, Any]
 
 
@@ -43,7 +44,9 @@ def parse_slo(text: str) -> Slo:
     limits: dict[str, float] = {}
     for term in text.split(","):
         found = _TERM.fullmatch(term)
-        if found is None or found[1] not in METRICS:
+        if (name := _NAME.match(term)) is not None and name[1] not in METRICS:
+            raise _wrong(text, f"{name[1]!r} is unknown, known are {', '.join(METRICS)}")
+        if found is None:
             raise _wrong(text, f"{term.strip()!r} is no threshold")
         value = Decimal(found[2]) / (1000 if found[3] == "ms" else 1)
         if found[1] in limits:
@@ -56,7 +59,7 @@ def parse_slo(text: str) -> Slo:
 
 def _wrong(text: str, what: str) -> InputError:
     return InputError(
-        f"{text!r} cannot be read: {what}",
+        what if what.startswith(repr(text)) else f"{text!r} cannot be read: {what}",
         field="--slo",
         remedy="Write for example ttft=0.5,tpot=50ms,e2e=3: seconds, or milliseconds with ms.",
     )

@@ -47,9 +47,12 @@ class Bounds:
         for name, value in (("--low", self.low), ("--high", self.high), ("--resolution", self.step)):
             if not (value.is_finite() and value > 0):
                 raise InputError(f"{value} is not above 0", field=name, remedy="Give a number above 0.")
+        low, high, step = (f"{value.normalize():f}" for value in (self.low, self.high, self.step))
+        if self.low > self.high:
+            raise InputError(f"--low {low} is above --high {high}", field="--low, --high", remedy="Swap them.")
         if self.first > self.last:
             raise InputError(
-                f"there is no multiple of {self.step} from {self.low} to {self.high}",
+                f"there is no multiple of {step} from {low} to {high}",
                 field="--low, --high",
                 remedy="Give --high above --low, or a smaller --resolution.",
             )

@@ -13,6 +13,9 @@ MOST_TOKENS = 1 << 24
 """Longest request that is taken for one; beyond the context of any model, and tables of lengths stay small."""
 
 
+PERCENTAGE = "it is a percentage"
+
+
 class ConfigModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, use_attribute_docstrings=True)
 
@@ -26,8 +29,18 @@ class RuleError(ValueError):
         self.remedy = remedy
 
 
+def as_ratio(percent: Any) -> str | None:
+    """What 50 is meant to be where a share of 1 is wanted: 0.5. None: no number above 1 and up to 100."""
+    number = None if isinstance(percent, bool) else percent
+    if not isinstance(number, int | float | Decimal) or not 1 < number <= 100:
+        return None
+    return f"{(Decimal(str(number)) / 100).normalize():f}"
+
+
 def of_text(value: str) -> tuple[str, str]:
     """Why a text where a number is wanted is none, and what to write instead."""
+    if percent := re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%", unicodedata.normalize("NFKC", value).strip()):
+        return PERCENTAGE, f"write {(Decimal(percent[1]) / 100).normalize():f}"
     digits = "".join(str(unicodedata.decimal(letter, letter)) for letter in value).strip().replace("．", ".")
     number = f"write {digits}" if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]+)?", digits) else "write a number"
     if any(letter.isdigit() and not letter.isascii() for letter in value):

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from prefixcache.config.dataset import DEFAULT_BLOCK_SIZE, PrefixCacheDatasetConfig
 from prefixcache.config.messages import one_line, to_input_error
 from prefixcache.config.sizes import SizeFinder, resolve_sizes
-from prefixcache.errors import InputError, locating
+from prefixcache.errors import InputError, locating, remedy_for_reading
 
 TOP_KEY = "prefix_cache_dataset"
 FILE_FIELDS = (("input_length", "file"), ("output_length", "file"), ("suffix", "path"))
@@ -138,9 +138,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(
-            f"cannot read {path}: {reason}", field="--config", remedy="check the path and its permissions."
-        ) from None
+        raise InputError(f"cannot read {path}: {reason}", field="--config", remedy=remedy_for_reading(error)) from None
     raw = parse_yaml(text, str(path), "--config")
     if not isinstance(raw, dict):
         raise InputError(f"{path} holds no `key: value` lines", field="--config", remedy="see examples/.")

@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from prefixcache.config.base import RuleError, of_text
+from prefixcache.config.base import PERCENTAGE, RuleError, as_ratio, of_text
+from prefixcache.config.nearest import near_names, offered
 from prefixcache.errors import InputError
 
 # What to do, by pydantic's error type; {name} is filled from the error's context.
@@ -30,6 +31,9 @@ REMEDIES = {
     "decimal_parsing": "write a number",
     "decimal_type": "write a number",
     "literal_error": "write one of: {expected}",
+    "float_type": "write a number",
+    "float_parsing": "write a number",
+    "dict_type": "write a block of `key: value` lines",
     "list_type": "write a list",
     "tuple_type": "write a list",
     "invalid_key": "write a text as key",
@@ -70,13 +74,15 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     elif kind in ("union_tag_invalid", "union_tag_not_found"):
         modes = context.get("expected_tags", "")
         mode = value.get("mode") if isinstance(value, dict) else value
-        near = difflib.get_close_matches(str(mode), modes.replace("'", "").split(", "), n=1, cutoff=0.6)
+        near = near_names(str(mode), modes.replace("'", "").split(", "), 0.6)
         message = "is missing" if mode is None else f"{_short(mode)} is not allowed"
-        remedy = f"write `{near[0]}`" if near else f"write one of: {modes or ', '.join(_modes(parent, path))}"
+        remedy = offered(near) if near else f"write one of: {modes or ', '.join(_modes(parent, path))}"
         path += ".mode"
     else:
         remedy = REMEDIES.get(kind, "correct the value").format_map(_Missing(context))
         message = "is missing" if kind == "missing" else f"{_short(value)} is not allowed"
+        if kind == "less_than_equal" and context.get("le") == "1" and (ratio := as_ratio(value)):
+            remedy = f"write {ratio} for {value} %, or another number that is at most 1"
         if why := _why(kind, value, "uniform" in _modes(parent, path)):
             message, remedy = f"{message}: {why[0]}" if why[0] else message, why[1]
     others = list(dict.fromkeys(_path(f["loc"], model, raw)[0] for f in findings if f is not first))
@@ -95,7 +101,8 @@ def _why(kind: str, value: Any, is_length: bool) -> tuple[str, str] | None:
     """A reason and a better remedy for values that look right to the one who wrote them."""
     if kind in NUMBERS and isinstance(value, str):
         why, remedy = of_text(value)
-        return why, REMEDIES[kind] if remedy == "write a number" else remedy
+        other = remedy == "write a number" or (kind.startswith("int") and why == PERCENTAGE)
+        return why, REMEDIES[kind] if other else remedy
     if kind in NUMBERS and isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
         return "it is a decimal number", f"write {int(value)}"
     if kind in BLOCKS and is_length:

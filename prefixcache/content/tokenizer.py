@@ -168,6 +168,10 @@ def _load(config: TokenizerConfig, where: str, local: bool) -> Any:
     except Exception as error:  # transformers raises many kinds for one cause
         reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         kind = InputError if local else EnvironmentFailure
+        if not local:
+            unreached = "couldn't connect" in reason or "offline" in reason.lower()
+            answer = "the hub cannot be reached" if unreached else f"the hub says: {reason}"
+            reason = f"there is no such folder, and {answer}"
         raise kind(
             f"cannot load the tokenizer {config.path}: {reason}",
             field="tokenizer.path",

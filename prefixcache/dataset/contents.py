@@ -16,7 +16,7 @@ from prefixcache.content.framing import Framing
 from prefixcache.dataset.spool import IdSpool, TextSpool
 from prefixcache.dataset.stored import DATA, WARMUP, check_prompts_are_here, has_file, rows_with_ids
 from prefixcache.errors import InputError
-from prefixcache.files import read_json, read_jsonl
+from prefixcache.files import json_place, read_json, read_jsonl
 from prefixcache.schemas.versions import check_version
 
 NUMBERS = (
@@ -162,7 +162,13 @@ def read_manifest(root: Path) -> dict[str, Any]:
             check_version("manifest", manifest, field="--dataset")  # first: another version may have other fields
         for key in ("request_count", "passes", "target", "tokenizer", "files", "hit_unit", "order_digest", "groups"):
             manifest[key]
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+    except orjson.JSONDecodeError as error:
+        raise InputError(
+            f"manifest.json is not JSON in {json_place(error)}",
+            field="--dataset",
+            remedy="generate the dataset again.",
+        ) from None
+    except (OSError, KeyError, TypeError) as error:
         raise InputError(
             f"manifest.json cannot be read ({type(error).__name__}: {str(error)[:100]})",
             field="--dataset",

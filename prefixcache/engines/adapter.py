@@ -17,13 +17,17 @@ Metric = tuple[Source, ...] | Absent
 """Where a quantity stands: the sources in the order in which they are looked for, or why there is none."""
 
 
+MOST_SIZE = 2**53
+"""Above it nothing that a server states is believed, nor fits into a JSON number."""
+
+
 def whole(value: str | float | None) -> int | None:
-    """A size that a server states, as a whole number above 0; None for anything else ("None", 0, infinity)."""
+    """A size that a server states, as a whole number above 0; None for anything else ("None", 0, infinity, 10³⁰)."""
     try:
         number = int(float(value)) if value is not None else 0
     except (ValueError, OverflowError):
         return None
-    return number if number > 0 else None
+    return number if 0 < number <= MOST_SIZE else None
 
 
 ResetAnswer = Literal["done", "unconfirmed", "busy", "absent", "refused"]
@@ -85,6 +89,7 @@ class Traits:
         units: hit units of model families that are not the block size, ``(family, rule)``.
         traps: what misleads.
         estimate: what makes its estimated figures worse, for those who read one.
+        fixed_block: it decides on its block size itself, whatever it is asked for.
         sources: where all this comes from.
     """
 
@@ -95,6 +100,7 @@ class Traits:
     units: tuple[tuple[str, str], ...] = ()
     traps: tuple[str, ...] = ()
     estimate: str = ""
+    fixed_block: bool = False
     sources: tuple[str, ...] = ()
 
 
@@ -117,6 +123,8 @@ class Adapter:
         store: a cache behind engines, whose figures are shown beside theirs and never added to them.
         by_source: its prompt tokens by source are as fresh as its hits, so that the two check each other.
         needs: a hint for users whose pages lack the metrics.
+        described: by a user: that a page has none of the few names that are known is no proof that it is another's.
+        owner: ``owned_by`` of its ``/v1/models``; empty: not known.
         traits: see :class:`Traits`.
     """
 
@@ -134,6 +142,8 @@ class Adapter:
     store: bool = False
     by_source: bool = False
     needs: str = ""
+    described: bool = False
+    owner: str = ""
 
     def sources(self, quantity: Quantity) -> tuple[Source, ...]:
         """Where a quantity may stand; nowhere for one that the framework does not export."""
@@ -201,6 +211,10 @@ class Adapter:
     def recognises(self, name: str) -> bool:
         """Is this one of the names by which its pages are known?"""
         return any(name.startswith(m[:-1]) if m.endswith("*") else name == m for m in self.marks)
+
+    def owns(self, page: MetricsPage) -> bool:
+        """Does the page speak of at least one of its metrics, with or without a figure?"""
+        return any(self.recognises(name) for name in page.told_names)
 
 
 def parts(source: Source) -> tuple[Series, ...]:

@@ -107,7 +107,8 @@ def aggregate(
 
     A series absent before and present after counts from 0. A decrease, or another process start time, means the
     counters began anew in between: the figure is null and flagged, and what was counted since is its least. An
-    endpoint without one of its pages is missing.
+    endpoint without one of its pages is missing; so is one of whose two pages only one is the framework's: another's
+    page lacks all counters, which is not 0.
 
     Args:
         adapter: what the pages are read with.
@@ -185,10 +186,12 @@ def _endpoint(
         why = "there is no page of " + " and ".join(
             text for flag, text in ((UNREAD_BEFORE, "its beginning"), (UNREAD_AFTER, "its end")) if flag in ends
         )
-        absent = {
-            q: Figure(None, None, None, _unit(adapter, q), (ABSENT, *ends), why=why) for q in _cumulative(adapter)
-        }
-        return EndpointFigures(label, "missing", Figures(adapter, absent), {}, role=role)
+        return _missing(adapter, label, role, ends, why)
+    if (other := _of_another(adapter, before, after)) is not None:
+        when = "beginning" if other == UNREAD_BEFORE else "end"
+        return _missing(
+            adapter, label, role, (other,), f"the page of its {when} has no series of {adapter.traits.title}"
+        )
     restarted = before.started_at is not None and after.started_at is not None and before.started_at != after.started_at
     whole = Interval(before, after, restarted or fallen)
     parts = _engines(adapter, whole)
@@ -206,6 +209,21 @@ def _endpoint(
     notes = ["the server was restarted within the interval"] if restarted else []
     figures = figures_of(adapter, told_units(total), notes)
     return EndpointFigures(label, RESET if reset else "ok", figures, rows, restarted, role)
+
+
+def _missing(adapter: Adapter, label: str, role: Role, ends: tuple[str, ...], why: str) -> EndpointFigures:
+    absent = {q: Figure(None, None, None, _unit(adapter, q), (ABSENT, *ends), why=why) for q in _cumulative(adapter)}
+    return EndpointFigures(label, "missing", Figures(adapter, absent), {}, role=role)
+
+
+def _of_another(adapter: Adapter, before: MetricsPage, after: MetricsPage) -> str | None:
+    """The end of the interval at which another exporter answered in the framework's place.
+
+    A store's series, and those that a user describes, may all begin with the first request.
+    """
+    if adapter.store or adapter.described or adapter.owns(before) == adapter.owns(after):
+        return None
+    return UNREAD_BEFORE if adapter.owns(after) else UNREAD_AFTER
 
 
 def _engines(adapter: Adapter, whole: Interval) -> dict[str, Interval]:

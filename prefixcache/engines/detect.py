@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from prefixcache.engines.adapter import Adapter
+from prefixcache.engines.device import NPU
 from prefixcache.engines.frameworks.custom import load_adapter
 from prefixcache.engines.frameworks.llamacpp import LLAMACPP
 from prefixcache.engines.frameworks.lmdeploy import LMDEPLOY
@@ -35,13 +36,10 @@ def detect_adapter(page: MetricsPage, url: str = "", clean: Callable[[str], str]
     Raises:
         InputError: no known framework's metric is on the page.
     """
-    for family in (ENGINES, STORES):
-        counts = {a.name: sum(a.recognises(name) for name in page.series) for a in family}
-        best = max(family, key=lambda a: counts[a.name])
-        if counts[best.name]:
-            return best
+    if (found := known_adapter(page)) is not None:
+        return found
     known = ", ".join(a.name for a in ADAPTERS)
-    seen = ", ".join(clean(name)[:80] for name in sorted(page.series)[:3]) or "nothing"
+    seen = some_names(page, clean)
     hints = "; ".join(a.needs for a in ENGINES if a.needs)
     raise InputError(
         f"{url or 'the metrics page'} has no metric of a known framework ({known}); it has {seen}",
@@ -50,6 +48,31 @@ def detect_adapter(page: MetricsPage, url: str = "", clean: Callable[[str], str]
         "--engine.",
         stage="preflight",
     )
+
+
+def known_adapter(page: MetricsPage) -> Adapter | None:
+    """As :func:`detect_adapter`; None for a page of no known framework."""
+    for family in (ENGINES, STORES):
+        counts = {a.name: sum(a.recognises(name) for name in page.series) for a in family}
+        best = max(family, key=lambda a: counts[a.name])
+        if counts[best.name]:
+            return best
+    return None
+
+
+def adapter_on(adapter: Adapter, device: str | None) -> Adapter:
+    """vLLM on an NPU is vLLM-Ascend, whose metrics are the same; any other framework is what it is."""
+    return VLLM_ASCEND if adapter is VLLM and device == NPU else adapter
+
+
+def owner_of(name: str | None) -> Adapter | None:
+    """The engine that lists its models under this owner; of vLLM and vLLM-Ascend the former."""
+    return next((a for a in ENGINES if name and a.owner == name), None)
+
+
+def some_names(page: MetricsPage, clean: Callable[[str], str] = str) -> str:
+    """What a page has, for a message."""
+    return ", ".join(clean(name)[:80] for name in sorted(page.series)[:3]) or "nothing"
 
 
 def named_adapter(name: str) -> Adapter | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from prefixcache.engines.endpoint import parse_endpoint
 from prefixcache.engines.http import Connection, Timeouts, open_client
 from prefixcache.engines.page import MetricsPage
-from prefixcache.engines.prometheus import LOOK_BACK, PrometheusServer, pages_at
+from prefixcache.engines.prometheus import LOOK_BACK, PrometheusServer, pages_at, tells_more_than_age
 from prefixcache.engines.snapshot import ALL_NAMES, Snapshot
 from prefixcache.errors import EnvironmentFailure, InputError
 
@@ -56,7 +56,9 @@ def snapshots_between(
             one, other = await asyncio.gather(*(pages_at(client, server, ALL_NAMES, at) for at in (first, last)))
             return one, other
 
-    before, after = asyncio.run(ask())
+    before, after = (
+        {name: found for name, found in pages.items() if tells_more_than_age(found[0])} for pages in asyncio.run(ask())
+    )
     if not before and not after:
         raise EnvironmentFailure(
             f"Prometheus at {server.endpoint.base} has no sample of a known framework in the {LOOK_BACK} before "
@@ -95,4 +97,4 @@ def _snapshot(
 ) -> Snapshot:
     pages = {name: page if model is None else page.of_model(model) for name, (page, _) in here.items()}
     errors = {name: f"{name} has no sample in the {LOOK_BACK} before {flag}" for name in there if name not in here}
-    return Snapshot(pages, errors)
+    return Snapshot(pages, errors, flag=flag)

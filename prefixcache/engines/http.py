@@ -23,6 +23,8 @@ from prefixcache.errors import EnvironmentFailure, InputError
 # would fail, and a request is never sent twice.
 KEEPALIVE_S = 2.0
 IDLE_S = 300.0
+NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
+"""What OpenSSL calls an answer whose first bytes are no TLS record."""
 
 
 @dataclass(frozen=True)
@@ -148,15 +150,19 @@ def tls_failure(error: BaseException) -> EnvironmentFailure | None:
     cause = _cause(error)
     if not isinstance(cause, aiohttp.ClientSSLError):
         return None
+    what, name = f"the server {cause.host}:{cause.port} answers, but {failure_text(error)}", "url"
     if isinstance(cause.os_error, ssl.SSLCertVerificationError):
+        name = "ca_file"
         remedy = (
             "Give the certificate of the authority that signed it with --ca-file FILE, "
             "or take any certificate with --insecure."
         )
+    elif isinstance(cause.os_error, ssl.SSLError) and cause.os_error.reason in NO_TLS:
+        what = f"the server {cause.host}:{cause.port} answers, but speaks plain HTTP, not HTTPS"
+        remedy = "Write http:// in the address, or the port at which it speaks HTTPS."
     else:
         remedy = "Check that HTTPS is spoken at this port; if it is plain HTTP, write http:// in the address."
-    what = f"the server {cause.host}:{cause.port} answers, but {failure_text(error)}"
-    return EnvironmentFailure(what, field="ca_file", remedy=remedy, stage="preflight")
+    return EnvironmentFailure(what, field=name, remedy=remedy, stage="preflight")
 
 
 def proxy_failure(error: BaseException) -> EnvironmentFailure | None:
@@ -175,6 +181,11 @@ def proxy_failure(error: BaseException) -> EnvironmentFailure | None:
         remedy="Check that the proxy runs at this address, or leave --proxy out.",
         stage="preflight",
     )
+
+
+def unresolved(error: BaseException) -> bool:
+    """Nobody was asked: the host's name has no address here."""
+    return isinstance(_cause(error), aiohttp.ClientConnectorDNSError)
 
 
 def _another_host(error: BaseException, cause: BaseException) -> bool:
@@ -200,7 +211,8 @@ def failure_text(error: BaseException) -> str:
         if isinstance(inner, ssl.SSLError):  # its number is OpenSSL's, not the system's
             return _tls_text(inner)
         known = os.strerror(inner.errno) if inner.errno and inner.errno > 0 else inner.strerror
-        return (known or "no connection").lower()
+        why = (known or "no connection").lower()
+        return f"the host name {cause.host} cannot be resolved: {why}" if unresolved(error) else why
     return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
 
 

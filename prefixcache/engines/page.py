@@ -47,6 +47,7 @@ class MetricsPage:
 
     ``created``: when each counter began, by its ``_created`` series, as :attr:`Sample.key` of the counter. ``unread``:
     names some sample of which could not be read; ``cut``: the page ends within a line, so more may be missing.
+    ``others``: names all series of which are of other models than the one that was asked for.
     """
 
     series: Mapping[str, tuple[Sample, ...]]
@@ -56,6 +57,13 @@ class MetricsPage:
     created: Mapping[SeriesKey, float] = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
     cut: bool = False
+    others: frozenset[str] = frozenset()
+
+    @property
+    def told_names(self) -> frozenset[str]:
+        """All names that the page speaks of, those without a sample among them: that nothing was counted yet, or only
+        for another model, makes it no other server's page."""
+        return self.unread.union(self.series, self.helps, self.types, self.others)
 
     def named(self, name: str) -> tuple[Sample, ...]:
         return self.series.get(name, ())
@@ -84,7 +92,8 @@ class MetricsPage:
             name: tuple(s for s in samples if all(s.labels.get(label, model) == model for label in MODEL_LABELS))
             for name, samples in self.series.items()
         }
-        return replace(self, series={name: samples for name, samples in kept.items() if samples})
+        own = {name: samples for name, samples in kept.items() if samples}
+        return replace(self, series=own, others=self.others.union(kept.keys() - own.keys()))
 
     def parted(self, label: str) -> dict[str, MetricsPage]:
         """The page once for each value of a label, with only the series that have it."""

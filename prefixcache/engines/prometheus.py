@@ -28,6 +28,7 @@ FRESH_WITHIN_S = 150.0
 """How long a sample of after a moment is waited for: more than twice the scrape interval of a minute."""
 ASK_AGAIN_S = 1.0
 INSTANCE = "instance"
+STARTED = "process_start_time_seconds"
 # Braces may stand in the quoted values, which are regular expressions too.
 _SELECTOR = re.compile(r"""^\s*\{(?:[^{}"'`]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)*\}\s*$""")
 
@@ -62,6 +63,12 @@ class PrometheusServer:
                 remedy="Write it as Prometheus does, e.g. '{job=\"vllm\"}'.",
             )
         return self.selector.strip()[1:-1].strip().rstrip(",")
+
+
+def tells_more_than_age(page: MetricsPage) -> bool:
+    """Has a target anything of what it was asked for beside when it began? Every exporter says that, Prometheus itself
+    too."""
+    return bool(page.series.keys() - {STARTED})
 
 
 async def pages_at(

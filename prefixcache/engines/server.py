@@ -10,9 +10,11 @@ from typing import Any
 import httpx
 import orjson
 
-from prefixcache.engines.adapter import Adapter, CacheFacts, ResetAnswer
+from prefixcache.engines.adapter import MOST_SIZE, Adapter, CacheFacts, ResetAnswer
+from prefixcache.engines.detect import adapter_on
+from prefixcache.engines.device import device_of
 from prefixcache.engines.endpoint import Endpoint, redact
-from prefixcache.engines.http import failure_kind, failure_text, way_failure
+from prefixcache.engines.http import failure_kind, failure_text, unresolved, way_failure
 from prefixcache.engines.page import MetricsPage, shown_label
 from prefixcache.engines.scheduler import CONFIG, PARAMETERS, scheduler_of
 from prefixcache.errors import EnvironmentFailure
@@ -21,6 +23,13 @@ REFERENCE_ENGINE = "prefixcache-reference"
 POSING = "+reference"
 """How its versions end whatever engine it poses as."""
 ASK_TIMEOUT_S = 30.0
+CHECK_SERVER = "Check that the server runs at this address; a key goes into the variable PREFIXCACHE_API_KEY."
+NO_SUCH_API = (
+    "This is no OpenAI-compatible server, or the path of the address is wrong: give the address without /v1, "
+    "e.g. http://HOST:PORT."
+)
+NEEDS_KEY = "Give its API key in the variable PREFIXCACHE_API_KEY."
+NO_NAME = "Check the spelling of the host name, and that this machine's DNS knows it."
 BUSY_FOR_S = 20.0
 """How long a reset is asked for again while the server says that requests still run."""
 
@@ -32,7 +41,7 @@ class ServerFacts:
 
     Args:
         endpoint: base URL without credentials.
-        adapter: name of the adapter its metrics page asks for.
+        adapter: name of the adapter that its metrics page and its device ask for.
         engine_name: ``engine`` of ``/server_info``, e.g. ``prefixcache-reference``.
         version, model, max_model_len: as served.
         engines: engine labels (DP ranks) of its metrics page.
@@ -41,6 +50,8 @@ class ServerFacts:
         info: the scalars of ``/server_info``.
         scheduler: limits of its scheduler, by the server's own names (:mod:`.scheduler`); empty where it tells none.
         served: the names as requests must spell them, the first one first. Never shown: they are not redacted.
+        device: kind of device, e.g. ``npu``, where its info route tells (:mod:`.device`).
+        owner: ``owned_by`` of its first model. Never shown.
     """
 
     endpoint: str
@@ -55,6 +66,8 @@ class ServerFacts:
     info: Mapping[str, Any] = field(default_factory=dict)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
     served: tuple[str, ...] = field(default=(), repr=False)
+    device: str | None = None
+    owner: str | None = field(default=None, repr=False)
 
     @property
     def is_reference(self) -> bool:
@@ -96,6 +109,10 @@ class ResetOutcome:
         }
 
 
+_REMEDIES = {401: NEEDS_KEY, 403: NEEDS_KEY, 404: NO_SUCH_API, 405: NO_SUCH_API, 501: NO_SUCH_API}
+"""By the status of ``/v1/models``."""
+
+
 async def reach(client: httpx.AsyncClient, endpoint: Endpoint, api_key: str | None = None) -> None:
     """Does the server answer at all?
 
@@ -112,10 +129,13 @@ async def read_facts(
     adapter: Adapter,
     api_key: str | None = None,
     secrets: tuple[str, ...] = (),
+    *,
+    named: bool = False,
 ) -> ServerFacts:
     """Ask ``/v1/models``, the info routes and ``/version``; routes that are absent leave None.
 
-    ``secrets``: what is taken out of all that is shown, beside the key and the endpoint's own.
+    ``secrets``: what is taken out of all that is shown, beside the key and the endpoint's own. ``named``: the user
+    named the adapter, so that the device changes nothing.
 
     Raises:
         EnvironmentFailure: ``/v1/models`` cannot be reached or refuses the key.
@@ -128,7 +148,10 @@ async def read_facts(
             break
     version = info.get("version") or (await _ask(client, endpoint, "/version", api_key)).get("version")
     limits = await _ask(client, endpoint, path, api_key, params=PARAMETERS) if CONFIG in info else {}
+    device = device_of(limits, info)
     cache = adapter.cache_facts(page)
+    if info.get("disable_radix_cache") is True:  # SGLang's word for it; its metrics page has none
+        cache = replace(cache, prefix_caching=False)
     served = _model_names(models)
 
     def clean(text: str) -> str:
@@ -137,7 +160,7 @@ async def read_facts(
     shown = tuple(clean(name) for name in served)
     return ServerFacts(
         endpoint=endpoint.base,
-        adapter=adapter.name,
+        adapter=(adapter if named else adapter_on(adapter, device)).name,
         engine_name=clean(info["engine"]) if isinstance(info.get("engine"), str) else None,
         version=clean(version) if isinstance(version, str) and version else None,
         model=shown[0] if shown else None,
@@ -148,10 +171,12 @@ async def read_facts(
         info={
             clean(k): clean(v) if isinstance(v, str) else v
             for k, v in info.items()
-            if isinstance(v, str | int | float | bool)
+            if isinstance(v, str | float | bool) or (isinstance(v, int) and abs(v) <= MOST_SIZE)
         },
         scheduler={k: clean(v) if isinstance(v, str) else v for k, v in scheduler_of(limits).items()},
         served=served,
+        device=device,
+        owner=owner if isinstance(owner := _first_model(models).get("owned_by"), str) else None,
     )
 
 
@@ -209,6 +234,7 @@ async def _ask(
     params: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     url = httpx.URL(endpoint.url(path)).copy_merge_params(dict(params or {}))
+    remedy = CHECK_SERVER
     try:
         async with asyncio.timeout(ASK_TIMEOUT_S):
             response = await client.get(url, headers=endpoint.headers(api_key))
@@ -216,21 +242,25 @@ async def _ask(
             answer = orjson.loads(response.content)
             return answer if isinstance(answer, dict) else {}
         problem = f"answered HTTP {response.status_code} to {path}"
+        remedy = _REMEDIES.get(response.status_code, remedy)
     except TimeoutError:
         problem = f"took the connection but did not answer {path} within {ASK_TIMEOUT_S:g} s"
     except (httpx.HTTPError, OSError) as error:
         if required and (way := way_failure(error)) is not None:
             raise way from None
         why = redact(failure_text(error), (api_key, *endpoint.secrets))[:200]
-        nobody = "nothing listens there: " if failure_kind(error) == "connect" else ""
+        nameless = unresolved(error)
+        nobody = "nothing listens there: " if failure_kind(error) == "connect" and not nameless else ""
+        remedy = NO_NAME if nameless else remedy
         problem = f"cannot be reached ({nobody}{why})"
     except orjson.JSONDecodeError:
         problem = f"answered {path} with something that is not JSON"
+        remedy = NO_SUCH_API
     if required:
         raise EnvironmentFailure(
             f"the server {endpoint.base} {problem}",
             field="url",
-            remedy="Check that the server runs at this address; a key goes into the variable PREFIXCACHE_API_KEY.",
+            remedy=remedy,
             stage="preflight",
         )
     return {}
@@ -248,4 +278,4 @@ def _first_model(models: dict[str, Any]) -> dict[str, Any]:
 
 
 def _positive(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_SIZE else None

@@ -53,17 +53,24 @@ class Snapshot:
     """All endpoints' pages of one moment: label → page, and label → error for those that gave none.
 
     ``unreachable``: those of the latter to which there was no connection: nobody works there. ``read_s``: seconds of
-    this process that reading the pages took, waiting not counted.
+    this process that reading the pages took, waiting not counted. ``files``: label → the file that a page was saved in;
+    ``flag``: what named these pages, or their moment.
     """
 
     pages: Mapping[str, MetricsPage]
     errors: Mapping[str, str] = field(default_factory=dict)
     unreachable: frozenset[str] = frozenset()
     read_s: float = 0.0
+    files: Mapping[str, str] = field(default_factory=dict)
+    flag: str = ""
+
+    def called(self, label: str) -> str:
+        """A page as messages name it: of two saved pages of one server each is called by its own file."""
+        return self.files.get(label, label)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        notes = [f"{label}: {text}" for label, page in self.pages.items() for text in page.warnings]
+        notes = [f"{self.called(label)}: {text}" for label, page in self.pages.items() for text in page.warnings]
         return (*notes, *self.errors.values())  # an error names its page itself
 
 

@@ -122,6 +122,7 @@ def _warnings(found: Aggregation, before: Snapshot, after: Snapshot, adapter: Ad
             texts.append(
                 f"{endpoint.endpoint}: {cause} in between, so its figures are not known ({known or 'no bound either'})"
             )
+            texts += _swapped(endpoint, before, after)
     texts += [note for note in found.total.notes if not any(note in text for text in texts)]
     for quantity in CACHE[:2]:
         if found.total.delta(quantity) is None and not any(e.status == RESET for e in found.endpoints):
@@ -136,6 +137,31 @@ def _warnings(found: Aggregation, before: Snapshot, after: Snapshot, adapter: Ad
     texts += _gauges(adapter, after)
     texts += _models(after)
     return list(dict.fromkeys(texts))
+
+
+def _swapped(endpoint: EndpointFigures, before: Snapshot, after: Snapshot) -> list[str]:
+    """Saved pages whose order may be wrong: no counter grew, and nothing says that the page of after is of a process
+    that began later."""
+    label = endpoint.endpoint
+    if not before.files or label not in before.pages or label not in after.pages:  # Prometheus' moments are in order
+        return []
+    ends = [(f.before, f.after) for f in endpoint.total.counters.values() if f.before is not None]
+    if any(new is not None and new > (old or 0.0) for old, new in ends):
+        return []
+    first, last = before.pages[label], after.pages[label]
+    begun = [(first.started_at, last.started_at)]
+    begun += [(at, last.created[key]) for key, at in first.created.items() if key in last.created]
+    known = [(old, new) for old, new in begun if old is not None and new is not None]
+    if any(new > old for old, new in known):
+        return []
+    if any(new < old for old, new in known):
+        return [
+            f"{label}: its page of after is of a process that began before that of its page of before: the two are "
+            "probably swapped"
+        ]
+    if known:
+        return [f"{label}: its counters fell although both pages are of one process: the two are probably swapped"]
+    return [f"{label}: no counter is higher on its page of after than on its page of before: the two may be swapped"]
 
 
 def _born(adapter: Adapter, found: Aggregation) -> list[str]:

@@ -16,6 +16,7 @@ from prefixcache.help.words.codes import CHECKS, EXIT_CODES, STATUSES, WARNINGS
 from prefixcache.help.words.content import CONTENT
 from prefixcache.help.words.dataset import DATASET
 from prefixcache.help.words.execution import EXECUTION
+from prefixcache.help.words.failures import FAILURES
 from prefixcache.help.words.nested import NESTED
 from prefixcache.help.words.run import RUN
 from prefixcache.help.words.workload import WORKLOAD
@@ -25,6 +26,7 @@ TOPICS: dict[str, tuple[str, str]] = {
     "config": ("configuration key", "配置项"),
     "field": ("field of a file", "产物字段"),
     "status": ("status", "状态"),
+    "failure": ("kind of failure", "失败类型"),
     "exit": ("exit code", "退出码"),
     "warning": ("warning code", "告警代码"),
     "check": ("check of validate", "validate 校验项"),
@@ -147,7 +149,7 @@ def all_entries() -> tuple[Entry, ...]:
     ]
     fields = DATASET | RUN
     found += [Entry("field", (name,), words, files=files_with(name)) for name, words in fields.items()]
-    tables = {"status": STATUSES, "exit": EXIT_CODES, "warning": WARNINGS, "check": CHECKS}
+    tables = {"status": STATUSES, "failure": FAILURES, "exit": EXIT_CODES, "warning": WARNINGS, "check": CHECKS}
     for topic, table in tables.items():
         found += [Entry(topic, (name,), words) for name, words in table.items()]
     return tuple(found)

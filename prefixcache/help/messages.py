@@ -44,6 +44,8 @@ def error_text(error: PrefixCacheError, language: Language) -> str:
     if language == "en":
         return str(error)
     places = {name: value for name, value in error.context().items() if f"place.{name}" in CLI and value != 0}
+    if "stage" in places:
+        places["stage"] = named("stage", str(places["stage"]), language)
     where = "，".join(f"{say(f'place.{name}', language)} {value}" for name, value in places.items())
     text = f"{error.field}：{chinese_of(error.message)}" if error.field else chinese_of(error.message)
     text = f"[{where}] {text}" if where else text

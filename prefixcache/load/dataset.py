@@ -12,7 +12,7 @@ import orjson
 from prefixcache.dataset.manifest import order_digest
 from prefixcache.dataset.stored import check_prompts_are_here, has_file, rows_with_ids, sent_lines
 from prefixcache.errors import InputError
-from prefixcache.files import read_json, read_jsonl
+from prefixcache.files import json_place, read_json, read_jsonl
 from prefixcache.load.proof import broken, check_claims, check_files, check_sums, check_verdict, no_dataset
 from prefixcache.load.sending.gate import GATINGS, Gating, Item
 from prefixcache.load.sending.prompts import Prompt, PromptFile
@@ -241,8 +241,8 @@ def _manifest(directory: Path) -> dict[str, Any]:
         raise no_dataset(directory)
     try:
         manifest = read_json(directory / "manifest.json")
-    except orjson.JSONDecodeError:
-        raise broken(directory, "manifest.json is not JSON") from None
+    except orjson.JSONDecodeError as error:
+        raise broken(directory, f"manifest.json is not JSON in {json_place(error)}") from None
     if not isinstance(manifest, dict):
         raise broken(directory, "manifest.json is not a JSON object")
     missing = [k for k in REQUIRED if manifest.get(k) is None]

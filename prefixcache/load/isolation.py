@@ -27,11 +27,11 @@ from prefixcache.load.sending.prompts import Prompt
 from prefixcache.load.sending.routes import Target
 
 if TYPE_CHECKING:
+    from prefixcache.engines.adapter import Adapter
     from prefixcache.load.passes import Bench
 
 Method = Literal["reset", "salt", "variant", "none"]
 STAGE = "run_benchmark"
-VARIANT_HINT = "--isolation variant needs no help of the server (compare only)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Isolator:
             raise InputError(
                 f"without isolation the pass {pass_name} meets the cache that the pass before it has filled",
                 field="isolation",
-                remedy=f"Choose reset or salt; {VARIANT_HINT}; --allow-residue measures anyway.",
+                remedy=f"Choose reset or salt; {self._without_help()}; --allow-residue measures anyway.",
                 stage=STAGE,
                 dataset_id=bench.dataset.dataset_id,
             )
@@ -154,9 +154,11 @@ class Isolator:
         )
 
     def _what_went_wrong(self, outcome: ResetOutcome) -> str:
-        path = self.bench.monitor.adapter.reset.path
+        adapter = self.bench.monitor.adapter
+        path = adapter.reset.path
+        absent = f"it has no route {path} (HTTP {outcome.http_status})" if path else _without_route(adapter)
         return {
-            "absent": f"it has no route {path} (HTTP {outcome.http_status})",
+            "absent": absent,
             "busy": "requests were still running there",
         }.get(outcome.answer, f"the reset failed ({outcome.http_status or outcome.detail})")
 
@@ -165,13 +167,19 @@ class Isolator:
             return self.bench.monitor.adapter.reset.remedy
         return "wait until no other client uses the server"
 
+    def _without_help(self) -> str:
+        """What needs nothing of the server: other content where there are two passes, else a cache that is new."""
+        if len(self.bench.dataset.passes) == 2:
+            return "--isolation variant with a second dataset (--variant-dataset) needs no help of the server"
+        return "a server that was just restarted can be measured with --isolation none"
+
     def _give_in(self, pass_name: str, text: str, remedy: str, resets: tuple[ResetOutcome, ...] = ()) -> PassIsolation:
         """Refuse, unless residue is allowed."""
         if not self.bench.options.allow_residue:
             raise InputError(
                 text,
                 field="isolation",
-                remedy=f"{remedy[0].upper()}{remedy[1:]}; {VARIANT_HINT}; --allow-residue measures anyway.",
+                remedy=f"{remedy[0].upper()}{remedy[1:]}; {self._without_help()}; --allow-residue measures anyway.",
                 stage=STAGE,
                 dataset_id=self.bench.dataset.dataset_id,
             )
@@ -184,7 +192,7 @@ class Isolator:
         """A fresh salt, once a probe has shown that it separates caches. ``why``: what is wrong with the reset."""
         bench, name = self.bench, self.bench.monitor.adapter.salt_field
         if name is None:
-            problem = f"{bench.monitor.adapter.name} has no salt"
+            problem = f"{bench.monitor.adapter.traits.title} has no salt"
         else:
             if not self.findings:
                 self.findings = tuple([await self._probe(name, endpoint) for endpoint in bench.endpoints])
@@ -196,7 +204,10 @@ class Isolator:
                 return PassIsolation(pass_name, "salt", {name: secrets.token_hex(16)}, resets)
             problem = f"{bad.endpoint} does not keep caches apart by {name}: {bad.detail}"
         text = problem if why is None else f"{why}; and {problem}"
-        return self._give_in(pass_name, text, remedy or "use --isolation reset", resets)
+        reset = bench.monitor.adapter.reset
+        return self._give_in(
+            pass_name, text, remedy or ("use --isolation reset" if reset.path else reset.remedy), resets
+        )
 
     async def _probe(self, name: str, endpoint: Endpoint) -> SaltFinding:
         bench = self.bench
@@ -216,6 +227,10 @@ class Isolator:
             return ProbeAnswer(outcome.status == "ok", max(told, default=None), outcome.error)
 
         return await probe_salt(endpoint.base, send, (secrets.token_hex(16), secrets.token_hex(16)))
+
+
+def _without_route(adapter: Adapter) -> str:
+    return f"{adapter.traits.title} has no route that empties its cache"
 
 
 def probe_prompt(dataset: RunDataset, sample: Prompt) -> Prompt:

@@ -153,7 +153,8 @@ class RunOptions:
             raise _wrong(
                 "isolation",
                 "variant needs a second dataset of the same plan",
-                "Generate it with --set dataset_id=OTHER_NAME and give it with --variant-dataset DIR.",
+                "For mode compare generate it with --set dataset_id=OTHER_NAME and give it with --variant-dataset DIR; "
+                "for any other mode restart the server and choose --isolation none.",
             )
         if self.variant_dataset is not None and self.isolation not in ("auto", "variant"):
             raise _wrong(

@@ -39,7 +39,7 @@ from prefixcache.load.sending.order_proof import order_proof
 from prefixcache.load.sending.pace import Pace, Unsent, steady
 from prefixcache.load.sending.routes import Router
 from prefixcache.load.sending.sender import Sender
-from prefixcache.load.sending.waiting import InFlight
+from prefixcache.load.sending.waiting import InFlight, noted
 
 
 @dataclass(slots=True)
@@ -336,7 +336,12 @@ class PassRunner:
 
     async def _idle(self, when: str) -> None:
         self.bench.tell(Progress(self.name, "quiesce", 0, 1))
-        reason = await self.bench.monitor.idle(self.bench.options.quiesce_timeout)
+        longest = self.bench.options.quiesce_timeout
+        note = (
+            f"waiting up to {longest:g} s for the servers to fall idle: requests that are not this run's may be "
+            "running there"
+        )
+        reason = await noted(self.bench.monitor.idle(longest), lambda: self._waiting("quiesce", note))
         if reason is not None:
             self.bench.warn("not_idle", f"{reason} {when}", self.name)
 

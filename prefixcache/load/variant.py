@@ -16,6 +16,11 @@ HOW = (
     "--set dataset_id=OTHER_NAME` (the name seeds the content, not the lengths)."
 )
 
+ONE_PASS = (
+    "Leave it and --isolation variant out; a server that cannot empty its cache is restarted and then measured with "
+    "--isolation none."
+)
+
 
 def load_variant(directory: Path, dataset: RunDataset) -> RunDataset:
     """Read a variant and check it against the dataset.
@@ -25,7 +30,7 @@ def load_variant(directory: Path, dataset: RunDataset) -> RunDataset:
     """
     if len(dataset.passes) != 2:
         raise _wrong(
-            dataset, f"execution mode {dataset.mode} has one pass, so there is nothing to keep apart", "Leave it out."
+            dataset, f"execution mode {dataset.mode} has one pass, so there is nothing to keep apart", ONE_PASS
         )
     variant = load_dataset(directory)
     try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 
 from prefixcache.engines.adapter import Adapter
-from prefixcache.engines.detect import ADAPTERS, detect_adapter, named_adapter
+from prefixcache.engines.detect import ADAPTERS, adapter_on, detect_adapter, known_adapter, named_adapter
 from prefixcache.engines.endpoint import Endpoint, parse_endpoint, redact, url_secrets
 from prefixcache.engines.page import MetricsPage
 from prefixcache.engines.scheduler import CONFIG, PARAMETERS
@@ -42,11 +42,15 @@ def choose_adapter(service: Service, pages: Sequence[MetricsPage], named: Adapte
     service.named = named is not None
     if named is not None:
         service.adapter = named
-        known = [page for page in pages if any(named.recognises(name) for name in page.series)]
+        known = [page for page in pages if named.owns(page)]
         service.page = known[0] if known else service.page
         service.recognised = bool(known)
         if not known:
-            report.warn("warn.other_metrics", engine=named.name)
+            other = next((found for page in pages if (found := known_adapter(page)) is not None), None)
+            if other is None:
+                report.warn("warn.other_metrics", engine=named.name)
+            else:
+                report.warn("warn.of_another", engine=named.name, other=other.traits.title)
         return
     for page in pages:
         try:
@@ -61,7 +65,7 @@ def choose_adapter(service: Service, pages: Sequence[MetricsPage], named: Adapte
 
 async def read_info(service: Service) -> None:
     """The info route's whole answer: more of it is looked at than is ever shown. SGLang without a metrics page is
-    known by it."""
+    known by it, and vLLM-Ascend by the device that it tells of."""
     for path in dict.fromkeys((*service.adapter.info_paths, "/server_info", "/get_server_info")):
         answer = await service.get(path)
         if answer.ok and CONFIG in answer.body:
@@ -71,6 +75,8 @@ async def read_info(service: Service) -> None:
             break
     if not service.named and not service.paged and "page_size" in service.raw_info:
         service.adapter = _by_name("sglang")
+    if not service.named:
+        service.adapter = adapter_on(service.adapter, service.facts.device)
 
 
 def adapter_named(options: ProbeOptions) -> Adapter | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from prefixcache.engines.frameworks.vllm_ascend import VLLM_ASCEND
 from prefixcache.probe.findings import Finding, ProbeReport, Said, Source, said, unknown
 from prefixcache.probe.line import Line, Refused
 from prefixcache.probe.reading import Reading
@@ -25,7 +26,8 @@ def find_identity(service: Service, report: ProbeReport) -> None:
     elif service.named:
         report.add(Finding("framework", name, "derived", (said("who.named"),)))
     elif service.recognised:
-        report.add(Finding("framework", name, "derived", (said("who.by_metrics"),)))
+        device = (said("who.by_device", device=facts.device),) if name == VLLM_ASCEND.name else ()
+        report.add(Finding("framework", name, "derived", (said("who.by_metrics"), *device)))
     elif service.raw_info:
         report.add(Finding("framework", name, "derived", (said("who.by_info"),)))
     else:

@@ -102,7 +102,9 @@ class EngineOptions:
             if not 0 <= getattr(self, field) < float("inf"):
                 raise InputError(f"{getattr(self, field)} is no rate", field=field, stage=STAGE, remedy="0 is no limit")
         if not self.model:
-            raise InputError("empty", field="model", stage=STAGE)
+            raise InputError(
+                "empty", field="model", stage=STAGE, remedy="give the name under which the model is served."
+            )
         for field, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
             if getattr(self, field) and not getattr(self, other):
                 raise InputError(

@@ -101,7 +101,12 @@ class Vocabulary:
 
 def _load(folder: str) -> Any:
     if not Path(folder).is_dir():
-        raise InputError(f"no tokenizer folder at {folder}", field="tokenizer", stage="reference engine")
+        raise InputError(
+            f"no tokenizer folder at {folder}",
+            field="tokenizer",
+            stage="reference engine",
+            remedy="give a folder with tokenizer.json, or embedded.",
+        )
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it would report that no deep-learning library is there
     from transformers import AutoTokenizer  # seconds of import time, not to be paid by whoever imports the package
 
@@ -115,7 +120,12 @@ def _load(folder: str) -> Any:
             remedy="give a folder with tokenizer.json",
         ) from error
     if getattr(tokenizer, "backend_tokenizer", None) is None:
-        raise InputError(f"{folder} holds no fast tokenizer", field="tokenizer", stage="reference engine")
+        raise InputError(
+            f"{folder} holds no fast tokenizer",
+            field="tokenizer",
+            stage="reference engine",
+            remedy="give a folder with tokenizer.json.",
+        )
     return tokenizer
 
 

@@ -85,15 +85,15 @@ def _deviation(words: Tables, figures: dict[str, Any], kind: str) -> str:
 
 def _verdict(words: Tables) -> Text:
     verdict = words.report["verdict"]
-    line = Text(f"{words.word('verdict.' + verdict['code'])}: ", style=STYLES[verdict["code"]])
+    line = Text(words.word("verdict." + verdict["code"]) + words.word("colon"), style=STYLES[verdict["code"]])
     return line.append(verdict[f"text_{words.language}"], style="not bold default")
 
 
 def _status(words: Tables) -> Text:
     report = words.report
     parts = [
-        f"{words.word('dataset_status')} {report['validation_status'] or words.missing}",
-        f"{words.word('run_status')} {report['run_status']}",
+        f"{words.word('dataset_status')} {words.status(report['validation_status'])}",
+        f"{words.word('run_status')} {words.status(report['run_status'])}",
         f"{words.word('section.warnings')} {len(report['warnings'])}",
     ]
     return Text(" · ".join(parts), style="dim")

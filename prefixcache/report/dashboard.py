@@ -13,6 +13,7 @@ from rich.text import Text
 from prefixcache.help.words import LANGUAGES, Language
 from prefixcache.load.records.sampler import WINDOW_S
 from prefixcache.load.records.series import Sample
+from prefixcache.report.formats import signed
 from prefixcache.report.sparks import bar, by_column, columns_of, spark
 from prefixcache.report.words_live import LIVE
 
@@ -130,7 +131,7 @@ class _Frame:
             difference = self.say("na")
         else:
             size = (now.hit_ratio - now.designed_ratio) * 100
-            difference = self.say("pp", size=f"{round(size, 2) + 0.0:+.2f}")
+            difference = self.say("pp", size=signed(round(size, 2) + 0.0, 2))
         yield self.say("hit.both", measured=self.percent(now.hit_ratio), designed=designed, difference=difference)
 
     def _tokens(self, now: Sample) -> str:

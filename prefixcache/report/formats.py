@@ -24,6 +24,11 @@ def points(deviation: float | None, missing: str) -> str:
     return f"{sign}{size:.{digits}f}"
 
 
+def signed(number: float, digits: int) -> str:
+    """With its sign, so many decimals."""
+    return f"{number:+,.{digits}f}".replace("-", MINUS)
+
+
 def size_in_points(deviation: float) -> str:
     """``points`` without its sign."""
     return points(deviation, "").lstrip(f"+{MINUS}")

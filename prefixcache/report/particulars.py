@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from prefixcache.help.words.failures import kind_name
 from prefixcache.report.formats import count, decimal, milliseconds, percent
-from prefixcache.report.strings import named
+from prefixcache.report.strings import LANGUAGES, named
 from prefixcache.report.tables import Column, Table, Tables
+
+BOUNDS = ("max_in_flight", "duration_s", "limit")
 
 
 def conduct(tables: Tables) -> Table:
@@ -50,7 +53,7 @@ def _conduct_of(tables: Tables, figures: dict[str, Any]) -> dict[str, str]:
         rows["first_hit"] = tables.answer(first["detected"])
         rows["residue"] = tables.answer(figures["residue"]["detected"])
     answers = list(dict.fromkeys(str(reset.get("answer")) for reset in figures["reset"]))
-    rows["reset"] = ", ".join(named("reset", answer, tables.language) for answer in answers) or none
+    rows["reset"] = tables.word("comma").join(named("reset", answer, tables.language) for answer in answers) or none
     return rows
 
 
@@ -70,12 +73,13 @@ def _troubles(tables: Tables, performance: dict[str, Any]) -> dict[str, str]:
     """Failures and retries by kind, where there are any."""
 
     def listed(kinds: dict[str, int]) -> str:
-        return tables.word("comma").join(f"{kind} {number:,}" for kind, number in kinds.items())
+        at = LANGUAGES.index(tables.language)
+        return tables.word("comma").join(f"{kind_name(kind, at)} {number:,}" for kind, number in kinds.items())
 
     failures, retries = performance.get("failures_by_kind") or {}, performance.get("retries") or {}
     rows = {"failures": listed(failures)} if failures else {}
     if retries.get("requests"):
-        rows["retries"] = f"{retries['requests']:,} ({listed(retries['by_kind'])})"
+        rows["retries"] = tables.word("kinds_of", count=f"{retries['requests']:,}", kinds=listed(retries["by_kind"]))
     return rows
 
 
@@ -109,7 +113,7 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
         "generator": joined(dataset["generator_version"], dataset["package_version"]),
         "runner": joined(server["prefixcache_version"]),
         "concurrency": joined(count(options["concurrency"], none), options["gating"], options["send"]),
-        "load": joined(*(options.get(name) for name in ("load", "max_in_flight", "duration_s", "limit"))),
+        "load": joined(options.get("load"), *(_bound(options.get(name), tables) for name in BOUNDS)),
         "sampling": _sampling(options["sampling"] or {}, tables) or none,
         "prompts": tables.word(f"stored.{dataset['prompts_stored']}"),
         "times": joined(server["started_at"], server["finished_at"]),
@@ -120,6 +124,11 @@ def reproduction(tables: Tables) -> list[tuple[str, str]]:
         cache = (endpoint.get(k) for k in ("block_size", "num_gpu_blocks", "kv_cache_tokens_per_engine"))
         rows.append((tables.word("repro.cache"), counts(*cache)))
     return rows
+
+
+def _bound(value: Any, tables: Tables) -> Any:
+    """A bound of the load that nobody gave is not missing."""
+    return tables.word("not_set") if value is None else value
 
 
 def _server(endpoint: dict[str, Any]) -> str:

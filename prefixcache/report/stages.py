@@ -55,9 +55,9 @@ def _asked(tables: Tables, stage: dict[str, Any]) -> str:
     if stage["concurrency"] is not None:
         what = tables.word("stage.slots", count=count(stage["concurrency"], ""))
     elif stage["rate"] == stage["rate_at_end"]:
-        what = f"{stage['rate']:g}/s"
+        what = tables.word("stage.rate", rate=f"{stage['rate']:g}")
     else:
-        what = f"{stage['rate']:g}–{stage['rate_at_end']:g}/s"
+        what = tables.word("stage.rate", rate=f"{stage['rate']:g}–{stage['rate_at_end']:g}")
     if stage["until_s"] is None:
         return tables.word("stage.from", what=what, begin=f"{stage['from_s']:g}")
-    return f"{what}, {stage['from_s']:g}–{stage['until_s']:g} s"
+    return tables.word("stage.between", what=what, begin=f"{stage['from_s']:g}", end=f"{stage['until_s']:g}")

@@ -49,6 +49,10 @@ class Tables:
     def pass_name(self, name: str) -> str:
         return named("pass", name, self.language)
 
+    def status(self, code: str | None) -> str:
+        """Of a dataset or a run, in words."""
+        return self.missing if code is None else named("status", code, self.language)
+
     def columns(self, *keys: str, texts: int) -> list[Column]:
         """Titled columns, the first ``texts`` of them not numeric; the pass comes first if there are several."""
         keys = ("pass", *keys) if self.several else keys

@@ -50,7 +50,8 @@ def _hits(figures: dict[str, Any]) -> dict[str, str]:
 
 def _within_range(figures: dict[str, Any], language: Language) -> list[str]:
     figured = [_gap(figures, language), _range(figures, language)]
-    return [*_misfit(figures, language), *figured, *_evidence(figures, language)]
+    seen = [*_coarser_unit(figures, language), *_evidence(figures, language)]
+    return [*_misfit(figures, language), *figured, *seen]
 
 
 def _deviates(figures: dict[str, Any], language: Language) -> list[str]:
@@ -62,7 +63,8 @@ def _deviates(figures: dict[str, Any], language: Language) -> list[str]:
         return [*_misfit(figures, language), larger]
     larger = text("say.larger_runtime", language, construction=construction)
     misfit = _misfit(figures, language)
-    return [*misfit, _gap(figures, language), _range(figures, language), larger, *_evidence(figures, language)]
+    seen = [*_coarser_unit(figures, language), *_evidence(figures, language)]
+    return [*misfit, _gap(figures, language), _range(figures, language), larger, *seen]
 
 
 def _with_unit(deviation: float | None, language: Language) -> str:
@@ -93,6 +95,14 @@ def _misfit(figures: dict[str, Any], language: Language) -> list[str]:
     """Said before any figure: on a server other than the planned one the range means little."""
     items = [named("evidence", code, language) for code in figures["verdict"]["evidence"] if code in MISFITS]
     return [text("say.misfit", language, items=spoken(items, language))] if items else []
+
+
+def _coarser_unit(figures: dict[str, Any], language: Language) -> list[str]:
+    """What to ask the server, where nobody has said that it matches in another unit."""
+    unit = figures.get("coarser_unit")
+    if unit is None or {"hit_alignment", "block_size"} & set(figures["verdict"]["evidence"]):
+        return []
+    return [text("say.coarser_unit", language, unit=count(unit, ""))]
 
 
 def _evidence(figures: dict[str, Any], language: Language) -> list[str]:

@@ -13,30 +13,30 @@ VERDICT: dict[str, tuple[str, str]] = {
     "verdict.incomplete": ("Incomplete", "结果不完整"),
     "say.exact": (
         "Measured equals designed token for token: {hits} of {tokens} tokens hit the cache.",
-        "服务端实际命中与理论命中逐 Token 一致：{tokens} 个 Token 中命中 {hits} 个。",
+        "实测命中与理论命中逐 Token 一致：{tokens} 个 Token 中命中 {hits} 个。",
     ),
     "say.exact_all": (
         "Measured equals designed token for token in every pass: {passes}.",
-        "各轮次的服务端实际命中与理论命中均逐 Token 一致：{passes}。",
+        "各轮次的实测命中与理论命中均逐 Token 一致：{passes}。",
     ),
     "say.exact_pass": ("{name} {hits} of {tokens} tokens", "{name} {tokens} 个 Token 中命中 {hits} 个"),
     "say.in_pass": ("Pass {name}: ", "{name}轮次："),
     "say.pass_items": ("pass {name} ({items})", "{name}（{items}）"),
     "say.above": (
         "Measured is {size} pp above designed ({hits} hit tokens measured, {expected} designed).",
-        "服务端实际命中率比理论值高 {size} 个百分点（实际命中 {hits} Token，理论 {expected} Token）。",
+        "实测命中率比理论值高 {size} 个百分点（实测命中 {hits} Token，理论 {expected} Token）。",
     ),
     "say.below": (
         "Measured is {size} pp below designed ({hits} hit tokens measured, {expected} designed).",
-        "服务端实际命中率比理论值低 {size} 个百分点（实际命中 {hits} Token，理论 {expected} Token）。",
+        "实测命中率比理论值低 {size} 个百分点（实测命中 {hits} Token，理论 {expected} Token）。",
     ),
     "say.equal_total": (
         "Measured and designed are equal in total, but {count} of {compared} requests hit other than planned.",
-        "实际与理论命中总量相等，但 {compared} 条请求中有 {count} 条的命中与计划不同。",
+        "实测与理论命中总量相等，但 {compared} 条请求中有 {count} 条的命中与计划不同。",
     ),
     "say.equal_rate": (
         "Measured and designed ratios are equal; the counters do not allow a comparison token for token.",
-        "实际命中率与理论命中率相等；服务端计数器无法逐 Token 比对。",
+        "实测命中率与理论命中率相等；服务端计数器无法逐 Token 比对。",
     ),
     "say.in_range": (
         "RFC 3.3.21 suggests at most {limit} pp for {row}.",
@@ -58,6 +58,11 @@ VERDICT: dict[str, tuple[str, str]] = {
         "{runtime}）。应调整数据集配置。",
     ),
     "say.misfit": ("The plan does not fit this server: {items}.", "数据集计划与该服务端不符：{items}。"),
+    "say.coarser_unit": (
+        "Each request hit exactly what matching in units of {unit} tokens would give: measure the server's hit unit "
+        "with `prefixcache probe`.",
+        "每条请求的命中恰为按 {unit} Token 粒度匹配的结果：建议用 `prefixcache probe` 实测服务端的命中粒度。",
+    ),
     "say.evidence": ("Seen in this run: {items}.", "本次运行中观察到：{items}。"),
     "say.incomplete": (
         "The figures of this run are incomplete: {items}. They are shown as far as they go; do not compare them with "
@@ -67,7 +72,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "say.polluted": (
         "The cache was not empty when the cold pass began: {items}. The measured hits include some that the dataset "
         "did not plan. Reset the cache and run again.",
-        "冷缓存轮次开始时缓存并非为空：{items}。实际命中中包含计划外的历史缓存残留，请重置缓存后重新运行。",
+        "冷缓存轮次开始时缓存并非为空：{items}。实测命中包含计划外的历史缓存残留，请重置缓存后重新运行。",
     ),
     "say.first_hit": (
         "the first request of cache domain {domain} ({request}) hit {tokens} tokens",
@@ -75,7 +80,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     ),
     "say.residue": (
         "the run found {hits} hit tokens where the plan allows {expected}",
-        "运行中发现残留（实际命中 {hits} Token，计划 {expected} Token）",
+        "运行中发现残留（实测命中 {hits} Token，计划 {expected} Token）",
     ),
     "say.witness": (
         "The answers' usage tells of {cached} cached tokens in {known} requests, for which {expected} are designed.",
@@ -83,19 +88,19 @@ VERDICT: dict[str, tuple[str, str]] = {
     ),
     "say.over_one": (
         "The measured ratio is above 100 %: the server counted more hits than queries. It is shown as it is.",
-        "实际命中率超过 100%：服务端统计的命中多于查询，此处按原值展示。",
+        "实测命中率超过 100 %：服务端统计的命中多于查询，此处按原值展示。",
     ),
     "say.dataset_warning": (
         "The dataset itself is {construction} pp off its target ({status}).",
         "数据集本身与目标相差 {construction} 个百分点（{status}）。",
     ),
     # RFC 3.3.21's rows
-    "range.fixed_single_prefix": ("fixed length, one prefix, one instance", "固定长度、单Prefix、单实例"),
-    "range.fixed_multi_prefix": ("fixed length, several prefixes", "固定长度、多Prefix"),
-    "range.variable_short_to_long_cold": ("variable length, short to long, 0-warmup", "变长、短到长、0warmup"),
+    "range.fixed_single_prefix": ("fixed length, one prefix, one instance", "固定长度、单 Prefix、单实例"),
+    "range.fixed_multi_prefix": ("fixed length, several prefixes", "固定长度、多 Prefix"),
+    "range.variable_short_to_long_cold": ("variable length, short to long, 0-warmup", "变长、短到长、0 Warmup"),
     "range.multi_prefix_multi_instance": (
         "several prefixes on several instances or DP ranks",
-        "多Prefix、多实例或多DP",
+        "多 Prefix、多实例或多 DP",
     ),
     # Why a pass is incomplete
     "incomplete.run_not_complete": ("the run broke off before its end", "运行中途终止"),
@@ -120,7 +125,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "incomplete.counters_more": (
         "the counters saw {queries} prompt tokens where {sent} were sent: others used the server, or lookups were "
         "repeated",
-        "计数器统计了 {queries} 个 Prompt Token，实际发送 {sent} 个：存在其他流量或重复查询",
+        "计数器统计了 {queries} 个 Prompt Token，而已发送 {sent} 个：存在其他流量或重复查询",
     ),
     # Why a figure is null
     "missing.no_target": ("the dataset has no target", "数据集未设目标命中率"),
@@ -153,10 +158,10 @@ VERDICT: dict[str, tuple[str, str]] = {
     "missing.no_records": ("there is no record of this pass", "没有该轮次的记录"),
     "figure.target_hit_ratio": ("Target", "目标命中率"),
     "figure.construction_deviation": ("Construction deviation", "数据构造偏差"),
-    "figure.actual_hit_rate": ("Measured hit ratio", "服务端实际命中率"),
+    "figure.actual_hit_rate": ("Measured hit ratio", "实测命中率"),
     "figure.runtime_deviation": ("Runtime deviation", "运行实现偏差"),
-    "figure.measured_hit_tokens": ("Measured hit tokens", "实际命中 Token"),
-    "figure.measured_query_tokens": ("Measured query tokens", "实际查询 Token"),
+    "figure.measured_hit_tokens": ("Measured hit tokens", "实测命中 Token"),
+    "figure.measured_query_tokens": ("Measured query tokens", "实测查询 Token"),
     "figure.client_cached_tokens": ("Cached tokens by usage", "usage 命中 Token"),
     "figure.performance": ("Performance", "性能指标"),
     # What can move hits (RFC 3.3.22)
@@ -169,7 +174,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "evidence.ranks": ("it has more caches (DP ranks or instances) than planned", "服务端缓存（DP 或实例）数多于计划"),
     "evidence.order": (
         "requests of one prefix group were sent in another order than planned",
-        "同一 Prefix Group 内请求的实际发送顺序与计划不同",
+        "同一 Prefix Group 内请求的发送顺序与计划不同",
     ),
     "evidence.gate_broken": (
         "requests were sent with nothing before them to hit",
@@ -185,7 +190,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     # Warnings of the report
     "warn.ratio_over_one": (
         "the measured hit ratio is {ratio}: more hits ({hits}) than queries ({queries}) were counted",
-        "服务端实际命中率为 {ratio}：统计的命中（{hits}）多于查询（{queries}）",
+        "实测命中率为 {ratio}：统计的命中（{hits}）多于查询（{queries}）",
     ),
     "warn.requests_differ": (
         "{count} of {compared} requests were served other cached tokens than planned",
@@ -193,7 +198,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     ),
     "warn.route_mismatch": (
         "{count} of {known} requests went elsewhere than planned",
-        "{known} 条请求中 {count} 条的实际路由与计划不同",
+        "{known} 条请求中 {count} 条的路由与计划不同",
     ),
     "warn.requests_retried": (
         "{count} requests were sent again after a failure; {warm} of them were answered then and may have hit "
@@ -213,6 +218,10 @@ VERDICT: dict[str, tuple[str, str]] = {
     ),
     # Names of the warnings a run writes
     "code.metrics": ("Metrics page", "指标页"),
+    "code.tokenizer_embedded": ("Embedded tokenizer", "数据集使用内置 Tokenizer"),
+    "code.tokenizer_differs": ("Other tokenizer", "Tokenizer 与计划不同"),
+    "code.kv_events_not_available": ("No KV events", "未收到 KV 事件"),
+    "code.kv_events_partial": ("KV events incomplete", "KV 事件不完整"),
     "code.endpoints": ("Endpoints", "端点"),
     "code.reset_unconfirmed": ("Reset not confirmed", "缓存重置未确认"),
     "code.cache_not_reset": ("Cache not reset", "缓存未重置"),
@@ -252,6 +261,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.hit_unit_differs": ("Other hit unit", "命中粒度与计划不同"),
     "code.block_size": ("Block size does not fit", "Block Size 不符"),
     "code.context_length": ("Longer than the server takes", "超过服务端最大长度"),
+    "code.other_framework": ("Page of another framework", "页面属于其他框架"),
     "code.counters_missing": ("Counters missing", "缺少计数器"),
     "code.cache_used": ("Cache used before", "缓存曾被使用"),
     "code.block_size_unknown": ("Block size unknown", "Block Size 未知"),
@@ -265,7 +275,7 @@ VERDICT: dict[str, tuple[str, str]] = {
     "code.counters_cover": ("Counters saw other tokens", "计数器覆盖不符"),
     "code.idle_ranks": ("Idle ranks", "空闲 DP"),
     "code.more_ranks": ("More ranks than planned", "DP 数多于计划"),
-    "code.ratio_over_one": ("Ratio above 100 %", "命中率超过 100%"),
+    "code.ratio_over_one": ("Ratio above 100 %", "命中率超过 100 %"),
     "code.requests_retried": ("Requests were retried", "存在重试请求"),
     "code.requests_differ": ("Requests differ", "请求命中不同"),
     "code.route_mismatch": ("Routes differ", "路由不同"),

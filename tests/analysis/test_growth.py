@@ -26,10 +26,10 @@ def test_cumulative_ratios_are_token_weighted(tmp_path: Path) -> None:
     assert growth["measured"] == [0.0, 0.4]
 
 
-def test_requests_without_a_figure_leave_the_measured_curve_alone(tmp_path: Path) -> None:
+def test_the_measured_curve_has_nothing_before_and_behind_its_figures(tmp_path: Path) -> None:
     run = load_run(make_run(tmp_path, (Ask(hit=0, cached=None), Ask(hit=50), Ask(status="timeout"))))
     growth = cumulative_growth(run.measured("cold"))
-    assert growth["measured"] == [None, 0.5, 0.5]
+    assert growth["measured"] == [None, 0.5, None]
     assert (growth["measured_requests"], growth["requests"]) == (1, 3)
 
 

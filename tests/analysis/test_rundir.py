@@ -20,6 +20,11 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
     assert caught.value.remedy
 
 
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no folder .*/nope"):
+        load_run(tmp_path / "nope")
+
+
 def test_broken_json_names_the_file(tmp_path: Path) -> None:
     make_run(tmp_path)
     (tmp_path / "runtime" / "run.json").write_text("{")

@@ -41,6 +41,7 @@ def test_what_is_no_slo_is_one_clear_error(text: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_slo(text)
     assert caught.value.field == "--slo"
+    assert caught.value.message.count(repr(text)) == 1  # not the same text twice
     assert "ttft=0.5" in str(caught.value.remedy)
 
 
@@ -85,3 +86,10 @@ def test_against_the_definition_of_vllms_benchmark() -> None:
 def test_no_requests_and_no_duration_are_null() -> None:
     found = goodput([], parse_slo("e2e=1"), None)
     assert (found["attainment"], found["goodput"], found["good_requests"]) == (None, None, 0)
+
+
+def test_an_unknown_name_is_told_from_a_broken_threshold() -> None:
+    with pytest.raises(InputError, match="'ttfs' is unknown, known are ttft, tpot, e2e"):
+        parse_slo("tpot=1,ttfs=500ms")
+    with pytest.raises(InputError, match="'tpot=1h' is no threshold"):
+        parse_slo("ttft=1,tpot=1h")

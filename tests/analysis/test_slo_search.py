@@ -138,3 +138,8 @@ def test_loads_as_they_are_written() -> None:
     for values in ((), ("2", "1"), ("1", "1.0"), ("0",), ("NaN",)):
         with pytest.raises(InputError):
             Loads(tuple(map(Decimal, values)))
+
+
+def test_a_range_upside_down_is_told_as_such() -> None:
+    with pytest.raises(InputError, match="--low 4 is above --high 1"):
+        Bounds(Decimal("4.0"), Decimal("1.0"), Decimal(1))

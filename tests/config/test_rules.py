@@ -171,9 +171,18 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"target": ...}, "target", "is missing", "add this key"),
     ({"target": 0.5}, "target", "0.5", "key: value"),
     ({"target": {}}, "target.hit_ratio", "is missing", "between 0 and 1"),
-    ({"target": {"hit_ratio": 50}}, "target.hit_ratio", "50", "at most 1"),
+    (
+        {"target": {"hit_ratio": 50}},
+        "target.hit_ratio",
+        "50",
+        "write 0.5 for 50 %, or another number that is at most 1",
+    ),
+    ({"target": {"hit_ratio": 12.5}}, "target.hit_ratio", "12.5", "write 0.125 for 12.5 %"),
+    ({"target": {"hit_ratio": 101}}, "target.hit_ratio", "101", "write a number that is at most 1"),
+    ({"target": {"hit_ratio": "50％"}}, "target.hit_ratio", "'50％'", "write 0.5"),
+    ({"request_count": "50%"}, "request_count", "'50%'", "write a whole number"),
     ({"target": {"hit_ratio": -0.1}}, "target.hit_ratio", "-0.1", "at least 0"),
-    ({"target": {"hit_ratio": "50%"}}, "target.hit_ratio", "'50%'", "write a number"),
+    ({"target": {"hit_ratio": "50%"}}, "target.hit_ratio", "'50%'", "write 0.5"),
     ({"target": {"hit_ratio": True}}, "target.hit_ratio", "True is not a number", "write a number"),
     ({"target": {"hit_ratio": float("nan")}}, "target.hit_ratio", "NaN", "finite"),
     ({"target": {"hit_ratio": float("inf")}}, "target.hit_ratio", "Infinity", "finite"),
@@ -439,3 +448,9 @@ def test_the_rules_hold_only_for_what_they_name() -> None:
         {"prefix": {"mode": "multi_prefix", "group_count": 1}},
     ):
         parse_config(merged(changes))
+
+
+def test_a_mode_that_is_half_a_name_is_told_all_it_may_mean() -> None:
+    with pytest.raises(InputError, match="'normal' is not allowed") as found:
+        parse_config(merged({"input_length": {"mode": "normal", "mean": 300}}))
+    assert found.value.remedy == "write `truncated_normal` or `lognormal`."

@@ -28,34 +28,36 @@ def blocks_of(name: str) -> Iterator[str]:
     yield from re.findall(r"```console\n(.*?)```", text_of(name), re.DOTALL)
 
 
-def call(*arguments: str | Path) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+def call(*arguments: str | Path, lang: str = "en") -> str:
+    environment = {"PREFIXCACHE_LANG": lang}
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
     assert result.exit_code == 0, result.output
     return result.output
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Dataset and run of the demo; `printed.txt` is what it said."""
+    """Dataset and run of the demo; `printed.txt` and `printed.zh.txt` are what it said."""
     folder = tmp_path_factory.mktemp("demo")
-    printed = call("demo", "--no-prefect", "--output", folder).replace(str(folder), "outputs")
-    (folder / "printed.txt").write_text(printed)
+    for lang, name in (("zh", "printed.zh.txt"), ("en", "printed.txt")):
+        printed = call("demo", "--no-prefect", "--output", folder, lang=lang).replace(str(folder), "outputs")
+        (folder / name).write_text(printed)
     return folder
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
-def test_the_demo_prints_what_the_readme_shows(name: str, demo: Path) -> None:
+@pytest.mark.parametrize(("name", "printed"), [("README.md", "printed.txt"), ("README.zh-CN.md", "printed.zh.txt")])
+def test_the_demo_prints_what_the_readme_shows(name: str, printed: str, demo: Path) -> None:
     def lines(text: str) -> list[str]:
         text = re.sub(r"(http://127\.0\.0\.1):\d+", r"\1:PORT", text)  # the engine takes a free one
         weather = re.compile(
-            r"warning: (requests were sent late|the client's event loop stood still)"
+            r"warning: (requests were sent late|the client's event loop stood still)|警告："
         )  # a busy machine
-        text = re.sub(r"Warnings \d+", "Warnings", text)
+        text = re.sub(r"(Warnings|警告) \d+", r"\1", text)
         return sorted(line.rstrip() for line in text.splitlines() if line.strip() and not weather.match(line))
 
     block = next(block for block in blocks_of(name) if "outputs/demo_dataset" in block)
-    assert lines(block) == lines((demo / "printed.txt").read_text())
+    assert lines(block) == lines((demo / printed).read_text())
 
 
 @pytest.mark.engine
@@ -133,9 +135,10 @@ def test_both_readmes_have_the_same_parts_commands_and_figures() -> None:
         return [line.split()[0] for line in text.splitlines() if re.match(r"#+ ", line)]
 
     def code(text: str) -> list[str]:
-        """Without what is said in a language: comments."""
+        """Without what is said in a language: comments, and of what is printed all but the command."""
         found = re.findall(r"```\w*\n.*?```", text, re.DOTALL)
-        return [re.sub(r" *# .*", "", block) for block in found]
+        plain = [re.sub(r" *# .*", "", block) for block in found]
+        return [re.sub(r"^(?!\$ ).*\n", "", block, flags=re.M) if "```console" in block else block for block in plain]
 
     def links(text: str) -> set[str]:
         found = set(re.findall(r"\]\(([^)]+)\)", text)) - {"README.md", "README.zh-CN.md"}
@@ -145,6 +148,10 @@ def test_both_readmes_have_the_same_parts_commands_and_figures() -> None:
         """Figures of tables; units and names may be said otherwise."""
         return [re.findall(r"[\d,.]+\d", line) for line in text.splitlines() if line.startswith("|")]
 
+    for text in (english, chinese):
+        assert 0 < text.index("PREFIXCACHE_LANG=zh") < text.index("make demo   #")
+    shown = "".join(blocks_of("README.zh-CN.md"))
+    assert not re.search(r"target|designed|Hit ratio|evidence|reference engine at", shown), "its samples are Chinese"
     assert parts(english) == parts(chinese)
     assert code(english) == code(chinese)
     assert links(english) == links(chinese)

@@ -13,7 +13,8 @@ from prefixcache.engines.page import parse_page
 from prefixcache.engines.told import tell
 
 DATA = Path(__file__).parent / "data"
-EMPTY = "# HELP process_start_time_seconds Start.\nother_total 1\n"
+BARE = "# HELP {family}num_requests_running Requests.\nother_total 1\n"
+"""A page of the framework that has counted nothing yet."""
 
 
 def told(before: Path, after: Path) -> dict[str, Any]:
@@ -75,7 +76,7 @@ GOLDEN: dict[str, tuple[str, str | None, dict[str, Any]]] = {
 def test_every_capture(name: str, tmp_path: Path) -> None:
     engine, fresh, expected = GOLDEN[name]
     before = tmp_path / "before.prom"
-    before.write_text(EMPTY if fresh is None else (DATA / f"{fresh}.prom").read_text())
+    before.write_text(BARE.format(family=f"{engine}:") if fresh is None else (DATA / f"{fresh}.prom").read_text())
     found = told(before, DATA / f"{name}.prom")
     assert found["engine"] == engine
     whole = dict(found["global"])

@@ -84,9 +84,49 @@ def test_a_server_that_speaks_no_tls() -> None:
             port = server.sockets[0].getsockname()[1]
             await reach(client, parse_endpoint(f"https://127.0.0.1:{port}"))
 
-    with pytest.raises(EnvironmentFailure, match="no TLS connection can be made: wrong version") as caught:
+    with pytest.raises(EnvironmentFailure, match="speaks plain HTTP, not HTTPS") as caught:
         asyncio.run(go())
+    assert caught.value.field == "url"  # no certificate is wrong
     assert caught.value.remedy and "http://" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "said", "remedy"),
+    [
+        (404, "{}", "answered HTTP 404 to /v1/models", "no OpenAI-compatible server"),
+        (200, "<html>", "something that is not JSON", "no OpenAI-compatible server"),
+        (401, "{}", "answered HTTP 401", "PREFIXCACHE_API_KEY"),
+        (503, "{}", "answered HTTP 503", "Check that the server runs"),
+    ],
+)
+def test_what_answers_and_is_no_server_of_models(status: int, content: str, said: str, remedy: str) -> None:
+    """It runs: to check that it runs would help nobody."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n\r\n{content}".encode())
+        await writer.drain()
+        writer.close()
+
+    async def go() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        async with server, open_client() as client:
+            await reach(client, parse_endpoint(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+
+    with pytest.raises(EnvironmentFailure, match=said) as caught:
+        asyncio.run(go())
+    assert (caught.value.field, remedy in (caught.value.remedy or "")) == ("url", True)
+
+
+def test_a_host_name_that_nobody_knows() -> None:
+    async def go() -> None:
+        async with open_client() as client:
+            await reach(client, parse_endpoint("http://no-such-host.invalid"))
+
+    with pytest.raises(EnvironmentFailure, match=r"the host name no-such-host\.invalid cannot be resolved") as caught:
+        asyncio.run(go())
+    assert "listens" not in caught.value.message
+    assert "spelling" in (caught.value.remedy or "")
 
 
 def test_a_proxy_is_asked_for_the_whole_address() -> None:

@@ -20,7 +20,7 @@ from prefixcache.api.objects import RequestPlan
 from prefixcache.api.results import simulate_prefix_cache_watermarks
 from prefixcache.errors import PLACES, InputError, VerdictError
 from prefixcache.help.chinese.text import chinese_of
-from tests.load import test_troubles
+from tests.load.findings import test_troubles
 from tests.stages.test_collision_repairs import ALL_AT_ONE_NODE, collide
 from tests.support.datasets import made
 

@@ -176,6 +176,10 @@ def test_an_unreachable_target_exits_1_with_the_report(config: Path, tmp_path: P
     assert report["validation_status"] == "FAIL"
     assert report["error"]["field"] == "target.hit_ratio"
     assert call("validate", "--dataset", out).exit_code == 2
+    told = call("generate", "-c", config, "-o", out, "--no-prefect", "--set", "target.hit_ratio=0.97")
+    assert told.exit_code == 1
+    assert "can hit at most" in told.stdout and "can hit at most" not in told.stderr  # said once
+    assert "97.00 % cannot be reached" in told.stderr and "Remedy" in told.stderr
 
 
 @pytest.mark.parametrize("name", ["file", "file/x"])
@@ -279,7 +283,15 @@ def test_run_dirs_are_numbered(tmp_path: Path) -> None:
     assert next_run_dir(tmp_path).name == "run_001"
     (tmp_path / "run_007").mkdir()
     (tmp_path / "run_x").mkdir()
-    assert next_run_dir(tmp_path).name == "run_008"
+    assert [next_run_dir(tmp_path).name for _ in range(2)] == ["run_008", "run_009"]  # as of two runs at once
+
+
+def test_a_refused_run_leaves_no_numbered_folder(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call("run", "-d", dataset, "-u", "http://127.0.0.1:9", "--no-prefect").exit_code == 3
+    assert not list((tmp_path / "outputs").iterdir())
 
 
 LIGHT = """

@@ -9,7 +9,9 @@ import re
 import select
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,37 @@ class TestInit:
         assert call("init", "--yes", "-o", path, "--force").exit_code == 0
         assert "prefix_cache_dataset" in path.read_text()
         assert call("init", "--yes", "-o", tmp_path, "--force").exit_code == 2
+
+    def test_a_server_of_another_kind_is_no_address_to_run_against(self, tmp_path: Path) -> None:
+        class Nothing(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_error(404)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        server = HTTPServer(("127.0.0.1", 0), Nothing)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        try:
+            told = call("init", "--yes", "-o", tmp_path / "x.yaml", "--url", url, "--lang", "zh")
+        finally:
+            server.shutdown()
+            server.server_close()
+        assert f"无法查询 {url}：服务端 {url} 对 /v1/models 返回 HTTP 404" in told.stderr
+        assert url not in told.stdout
+        silent = call("init", "--yes", "-o", tmp_path / "y.yaml", "--url", "http://127.0.0.1:9")
+        assert "http://127.0.0.1:9" in silent.stdout  # it may be started later
+
+    def test_nothing_is_generated_from_a_target_out_of_reach(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.yaml"
+        result = call("init", "--yes", "-o", path, "--target", "0.999", "--json")
+        assert (result.exit_code, json_of(result)["next"]) == (1, [f"prefixcache plan --config {path}"])
+
+    def test_a_wrong_language_is_told_in_that_of_the_environment(self, tmp_path: Path) -> None:
+        wrong = call("plan", "-c", tmp_path / "x.yaml", "--lang", "fr", env={"PREFIXCACHE_LANG": "zh"})
+        assert wrong.exit_code == 2
+        assert "请填写 en 或 zh" in wrong.stderr
 
     def test_an_unreachable_target_is_written_and_said(self, tmp_path: Path) -> None:
         path = tmp_path / "x.yaml"
@@ -276,7 +309,7 @@ class TestExplain:
         assert "RFC: 3.3.12" in english.stdout
         assert "one block" in english.stdout
         chinese = call("explain", "minimum_non_shared_length", "--lang", "zh")
-        assert "默认值: 一个 Block" in chinese.stdout
+        assert "默认值：一个 Block" in chinese.stdout
 
     def test_json_is_the_same_in_both_languages(self) -> None:
         outputs = [call("explain", "ttft_s", "--json", "--lang", lang).stdout for lang in ("en", "zh")]
@@ -359,7 +392,7 @@ class TestLanguage:
         assert "数据集理论命中率" in built.stdout
         assert "0 条不一致" in built.stdout
         checked = call("validate", "-d", tmp_path / "d", "--lang", "zh")
-        assert "完好, PASS（通过）" in checked.stdout
+        assert "：完好，PASS（通过）" in checked.stdout
         assert not re.search(r"^✓ [a-z]", checked.stdout, re.MULTILINE)
         english = call("validate", "-d", tmp_path / "d")
         assert "intact, PASS" in english.stdout
@@ -415,7 +448,7 @@ class TestErrorsInChinese:
     def test_frame_and_json(self, config: Path) -> None:
         told = call("plan", "-c", config, "--set", "request_count=0", "--lang", "zh", "--json")
         assert told.exit_code == 2
-        assert told.stderr.startswith("错误： [阶段 config")
+        assert told.stderr.startswith("错误：[阶段 读取配置")
         assert "不允许的值 0" in told.stderr
         assert "处理建议：" in told.stderr
         english = call("plan", "-c", config, "--set", "request_count=0", "--json")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
-from flows.console import stage_progress
+from flows.console import begin, language_now, stage_progress
+from prefixcache.help.messages import say
 from prefixcache.stages.progress import Progress
 
 STATES = (
@@ -19,16 +22,25 @@ STATES = (
 )
 
 
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    yield
+    begin("en")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("width", [80, 100, 160])
-def test_nothing_is_cut_off(width: int) -> None:
+def test_nothing_is_cut_off(width: int, lang: str) -> None:
+    begin(lang)
     screen = io.StringIO()
     console = Console(file=screen, width=width, force_terminal=True, highlight=False)
     with stage_progress(quiet=False, console=console) as observe:
         for state in STATES:
             observe(state)
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()
-    assert max(len(line.rstrip()) for line in lines) <= width
-    last = {line.split()[1]: line for line in lines if len(line.split()) > 2}
+    assert max(cell_len(line.rstrip()) for line in lines) <= width
+    names = {say(f"stage.{state.stage}", language_now()): state.stage for state in STATES}
+    last = {stage: line for line in lines for name, stage in names.items() if f" {name} " in line}
     assert "…" not in "".join(lines)
     for state in STATES:
         line = last[state.stage]

@@ -166,7 +166,7 @@ def test_interrupted(number: signal.Signals, lang: str, tmp_path: Path) -> None:
     assert told["error"]["type"] == "Interrupted"
     assert number.name in told["error"]["message"]
     assert "starts afresh" in told["error"]["remedy"]
-    assert ("从头开始" in stderr) == (lang == "zh")
+    assert (f"已被 {number.name} 中断；再次执行同一命令" in stderr) == (lang == "zh"), "Chinese marks need no blank"
     assert "Traceback" not in stderr
 
 
@@ -178,3 +178,30 @@ def test_an_interruption_after_the_result_adds_no_second_object(capsysbinary: py
         console.emit_json({"status": "PASS"})
         raise KeyboardInterrupt
     assert json.loads(capsysbinary.readouterr().out) == {"status": "PASS"}
+
+
+EARLY = """
+import os, signal
+import typer.main
+from flows import cli
+build = typer.main.get_command
+def late(*given):
+    os.kill(os.getpid(), signal.{name})
+    return build(*given)
+typer.main.get_command = late
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_interrupted_before_the_command_line_is_read(number: signal.Signals, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY.format(name=number.name), "plan", "-c", "none.yaml", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 128 + number, done.stderr
+    assert json.loads(done.stdout)["error"]["type"] == "Interrupted"
+    assert "Traceback" not in done.stderr

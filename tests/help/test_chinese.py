@@ -76,5 +76,5 @@ def test_an_error_with_its_frame() -> None:
     )
     assert error_text(error, "en") == str(error)
     chinese = error_text(error, "zh")
-    assert chinese == "[阶段 config，Prefix Group a] request_count：不允许的值 0。处理建议：请填写不小于 1 的数"
+    assert chinese == "[阶段 读取配置，Prefix Group a] request_count：不允许的值 0。处理建议：请填写不小于 1 的数"
     assert error_text(InputError("the moon is full."), "zh") == "the moon is full."

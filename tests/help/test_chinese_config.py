@@ -83,7 +83,7 @@ def test_every_remedy_of_a_value_is_chinese(kind: str) -> None:
         ),
         (
             {"execution": {"zz": 1}},
-            "execution.zz：未知配置项。处理建议：请删除该项；此处可用的配置项：concurrency, gating, mode",
+            "execution.zz：未知配置项。处理建议：请删除该项；此处可用的配置项：concurrency、gating、mode",
         ),
         (
             {"suffix": {"source": "q"}},
@@ -111,14 +111,14 @@ def test_every_remedy_of_a_value_is_chinese(kind: str) -> None:
         # Names
         (
             {**PER_GROUP, "target": {"scope": "per_group", "groups": [{"id": "zzz", "hit_ratio": 0}]}},
-            "target.groups[0].id：没有名为 'zzz' 的 Prefix Group。处理建议：请填写以下之一：a, b",
+            "target.groups[0].id：没有名为 'zzz' 的 Prefix Group。处理建议：请填写以下之一：a、b",
         ),
         (
             {
                 "target": {"scope": "per_group", "groups": [{"id": "zzz", "hit_ratio": 0}]},
                 "prefix": {"group_count": 13},
             },
-            "group_10, group_11 等（共 13 个）",
+            "group_10、group_11 等（共 13 个）",
         ),
     ],
 )
@@ -157,10 +157,14 @@ def test_a_broken_file(text: str, chinese: str, tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x80")
-    for name, chinese in (("b.yaml", "不是 UTF-8 文本"), ("none.yaml", "文件或目录不存在"), (".", "是目录")):
+    for name, chinese, remedy in (
+        ("b.yaml", "不是 UTF-8 文本", "请检查路径及其权限"),
+        ("none.yaml", "文件或目录不存在", "请检查路径及其权限"),
+        (".", "是目录", "请指定文件，而非目录"),
+    ):
         with pytest.raises(PrefixCacheError) as found:
             load_config(tmp_path / name)
-        assert f"：{chinese}。处理建议：请检查路径及其权限" in in_chinese(found.value)
+        assert f"：{chinese}。处理建议：{remedy}" in in_chinese(found.value)
 
 
 def test_warnings_of_a_configuration(tmp_path: Path) -> None:

@@ -35,6 +35,14 @@ def in_chinese(text: str) -> str:
     return found
 
 
+def test_requests_are_named_with_their_groups_in_chinese() -> None:
+    """What a prediction lists, one or several, cut or not."""
+    said = "3 of 40 requests hit otherwise than designed, 1 of them nothing: {}"
+    assert in_chinese(said.format("small-58 of group_0")).endswith("：small-58（group_0）")
+    listed = in_chinese(said.format("small-58 of group_0, small-59 of a, small-60 of b, …"))
+    assert listed.endswith("：small-58（group_0）、small-59（a）、small-60（b）、…")
+
+
 def test_every_finding_with_its_prediction(tmp_path: Path) -> None:
     dataset = load_dataset(make_dataset(tmp_path / "set", [Wish("a", 16), Wish("a", 48), Wish("a", 80), Wish("a", 96)]))
     fit = Fit(dataset)

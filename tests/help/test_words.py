@@ -16,15 +16,19 @@ from prefixcache.analysis.rundir import load_run
 from prefixcache.dataset.check import check_dataset
 from prefixcache.files import read_json, read_jsonl
 from prefixcache.help.config_keys import config_keys
-from prefixcache.help.entries import CONFIG, all_entries
+from prefixcache.help.entries import CONFIG, all_entries, find
 from prefixcache.help.fields import FILES
 from prefixcache.help.words import UNITS, Words
 from prefixcache.help.words.cli import CLI
 from prefixcache.help.words.codes import CHECKS, EXIT_CODES, STATUSES, WARNINGS
 from prefixcache.help.words.dataset import DATASET
+from prefixcache.help.words.failures import KINDS as FAILURE_KINDS
+from prefixcache.help.words.failures import kind_name
 from prefixcache.help.words.run import RUN
 from prefixcache.load.records.rows import NOT_IN_ROW, RequestRecord
 from prefixcache.load.records.rows import STATUSES as REQUEST_STATUSES
+from prefixcache.load.request.failures import ANSWER_KINDS, WIRE_KINDS
+from prefixcache.pipeline import STAGES as PIPELINE
 from prefixcache.report.build import report_of
 from prefixcache.report.strings import STRINGS
 from prefixcache.workload.plan_report import FAIL, PASS, WARNING
@@ -116,21 +120,48 @@ def test_every_field_that_is_placed_has_words() -> None:
 
 
 def warning_codes() -> set[str]:
-    """First arguments of `warn(...)` and the (code, text) pairs of preflight, read off the source of the load room."""
+    """First arguments of `warn(...)` and of contradictions, which `--allow-misfit` makes warnings, read off the source
+    of the load room."""
     found = set()
     for path in (ROOT / "prefixcache" / "load").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                if name == "warn":
-                    found.add(str(node.args[0].value))
-    return found
+                code = str(node.args[0].value)
+                if name in ("warn", "_warn", "_error", "Contradiction") and code.isidentifier():
+                    found.add(code)
+    # The recorder's statuses but the good one; the code is put together from them.
+    return found | {f"kv_events_{status}" for status in ("not_available", "partial")}
 
 
 def test_every_warning_code_has_words() -> None:
     named_by_the_report = {key.removeprefix("code.") for key in STRINGS if key.startswith("code.")}
     assert {"residue", "requests_failed"} <= warning_codes()
+    assert {"tokenizer_differs", "prefix_caching_off", "kv_capacity"} <= warning_codes()
     assert (warning_codes() | named_by_the_report) - set(WARNINGS) == set()
+    assert warning_codes() - named_by_the_report == set(), "codes that a report would show raw"
+
+
+def test_every_kind_of_failure_has_words() -> None:
+    assert set(WIRE_KINDS) | set(ANSWER_KINDS) == set(FAILURE_KINDS)
+    assert kind_name("refused", 1) == "refused（连接被拒绝）"
+    assert kind_name("http_429", 1) == "http_429（HTTP 429）"
+    assert kind_name("refused", 0) == "refused"
+    (entry,) = [entry for entry in find("first_byte_timeout") if entry.topic == "failure"]
+    assert "首字节超时" in entry.words.zh
+
+
+def test_every_stage_has_its_chinese_name() -> None:
+    """Whatever an error or a pipeline names as its stage."""
+    found = {stage.name for stage in PIPELINE}
+    for path in [*(ROOT / "prefixcache").rglob("*.py"), *(ROOT / "flows").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.keyword) and node.arg == "stage" and isinstance(node.value, ast.Constant):
+                found.add(str(node.value.value))
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STAGE":
+                found.add(str(ast.literal_eval(node.value)))
+    assert {"fault plan", "config", "run_benchmark", "publish"} <= found
+    assert {stage for stage in found if f"stage.{stage}" not in CLI} == set()
 
 
 def test_every_status_has_words() -> None:
@@ -169,7 +200,9 @@ def test_the_command_line_says_the_same_in_both_languages(key: str) -> None:
 def test_chinese_is_not_left_in_english() -> None:
     latin = {key for key, (_, chinese) in CLI.items() if not re.search(r"[\u4e00-\u9fff]", chinese)}
     assert latin == {
-        "column.group", "column.warmup", "counted.unit.block", "counted.unit.token",
+        "colon", "comma", "list", "simulate.sourced", "stage.warmup", "probe.name.block_size", "probe.name.tokenizer",
+        "probe.value.order_evidence.tracing", "column.group", "column.warmup",
+        "counted.unit.block", "counted.unit.token",
         "column.kv_tokens", "fact.group", "fact.e2e", "fact.ttft", "inspect.suffix",
         "inspect.tokens_of", "inspect.unknown", "place.group",
     }  # fmt: skip
@@ -183,9 +216,19 @@ def test_what_the_commands_say_is_in_the_table_and_nothing_is_left_over() -> Non
     said = set(re.findall(r"say\(\s*f?[\"']([a-z_.]+)[\"']", text))
     assert said - set(CLI) == set()
     # Keys put together from a name.
-    groups = ("status.", "check.", "column.", "fact.", "init.", "inspect.", "place.", "pass_name.", "method.")
+    groups: tuple[str, ...] = (
+        "status.",
+        "check.",
+        "column.",
+        "fact.",
+        "init.",
+        "inspect.",
+        "place.",
+        "pass_name.",
+        "method.",
+    )
     groups += ("tier.", "source.", "metric.", "over.", "limit.", "compare_warning.", "search_warning.")
-    groups += ("counted.", "probe.")  # tests/probe/test_parts.py looks at these
+    groups += ("counted.", "stage.", "probe.")  # tests/probe/test_parts.py looks at these
     quoted = {key for key in CLI if f'"{key}"' in text or f"'{key}'" in text}
     assert {key for key in CLI if key not in quoted and not key.startswith(groups)} == set()
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from prefixcache.errors import EnvironmentFailure, InputError
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.options import RunOptions
 from prefixcache.load.run import run_benchmark
 from prefixcache.reference.options import EngineOptions
@@ -65,8 +66,15 @@ def test_an_engine_that_has_neither(tmp_path: Path) -> None:
     """MindIE has no route that empties its cache: the user vouches for a fresh server, and the run checks."""
     dataset = make_dataset(tmp_path / "set", WISHES, block_size=128)
     with EngineProcess(EngineOptions("embedded", dialect="mindie", block_size=128)) as engine:
-        with pytest.raises(InputError, match="cannot be proven empty"):
-            run_benchmark(dataset, tmp_path / "auto", options(engine.url))
+        for isolation in ("auto", "reset", "salt"):
+            with pytest.raises(InputError, match=r"MindIE has no (route that empties its cache|salt)") as caught:
+                run_benchmark(dataset, tmp_path / isolation, options(engine.url, isolation=isolation))
+            remedy = caught.value.remedy or ""
+            assert remedy.startswith("Restart MindIE") and "--isolation none" in remedy
+            assert "variant" not in remedy and "--isolation reset" not in remedy
+            assert "HTTP 404" not in caught.value.message
+            assert "刚重启的服务端可用 --isolation none 测量" in chinese_of(remedy)
+            assert "没有清空缓存的接口" in chinese_of(caught.value.message) or isolation == "salt"
         summary = run_benchmark(dataset, tmp_path / "fresh", options(engine.url, isolation="none"))
         assert summary.passes[0]["isolation"]["verified"] is True
         with pytest.raises(EnvironmentFailure, match="was not empty when the pass cold began"):

@@ -107,7 +107,8 @@ class TestWithEngine:
             report = probe_server(ProbeOptions(url, engine="lmdeploy", time_limit=300))
         assert report.value("hit_unit") == 32
         assert "By the answers' usage" in report.findings["hit_unit"].text("en")
-        assert any("no metrics page has a metric of lmdeploy" in each.text("en") for each in report.warnings)
+        assert any("is one of vLLM, not of lmdeploy: leave --engine out" in w.text("en") for w in report.warnings)
+        assert any("属于 vLLM，而非 lmdeploy" in w.text("zh") for w in report.warnings)
 
     def test_the_native_route(self) -> None:
         seen: list[str] = []

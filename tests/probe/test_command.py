@@ -67,7 +67,7 @@ class TestWithEngine:
     def test_chinese(self, lying: str) -> None:
         result = call("--url", lying, "--lang", "zh")
         assert result.exit_code == 1
-        assert "服务声明 Block Size 为 16，实际按 32 个 Token 匹配" in result.stdout
+        assert "服务声明 Block Size 为 16，实测命中粒度为 32 个 Token" in result.stdout
         assert "命中粒度" in result.stdout
 
     def test_secrets_are_never_shown(self, honest: str, tmp_path: Path) -> None:

@@ -282,6 +282,13 @@ class TestDialects:
             report = probed(url)
         assert (report.value("block_size"), report.value("hit_unit")) == (128, 128)
         assert contradictions(report) == []
+        assert report.value("framework") == "vllm-ascend"
+        assert "Its info route tells the device: npu." in report.findings["framework"].text("en")
+
+    def test_vllm_ascend_is_vllm_where_the_user_says_so(self) -> None:
+        with engine(dialect="vllm-ascend") as url:
+            report = probed(url, engine="vllm")
+        assert report.value("framework") == "vllm"
 
 
 class TestCapacity:

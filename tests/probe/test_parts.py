@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import prefixcache.probe
+from flows.probe_view import value_text
 from prefixcache.errors import InputError
 from prefixcache.help.words.probe import PROBE
 from prefixcache.probe.capacity import Bracket
@@ -234,6 +235,20 @@ def test_the_strings_are_what_tokenizers_differ_at() -> None:
     assert len(set(STRINGS.values())) == len(STRINGS)
 
 
+def test_values_that_are_words_are_chinese() -> None:
+    told = [
+        (Finding("last_token_rule", "computed", "measured"), "重新计算"),
+        (Finding("usage_cached_tokens", "present", "measured"), "有"),
+        (Finding("rank_route", "none needed", "derived"), "无需指定"),
+        (Finding("order_evidence", ["kv_events", "first_token"], "stated"), "KV 事件、首 Token"),
+        (Finding("matching", "chained_prefix", "measured"), "chained_prefix"),  # what a configuration calls it
+        (Finding("models", ["a", "b"], "stated"), "a、b"),
+    ]
+    assert [value_text(finding, "zh") for finding, _ in told] == [chinese for _, chinese in told]
+    assert value_text(told[0][0], "en") == "computed"
+    assert value_text(told[3][0], "en") == "kv_events, first_token"
+
+
 def test_every_sentence_that_is_said_has_words_and_no_words_are_left_over() -> None:
     text = "\n".join(path.read_text() for path in SOURCE.glob("*.py"))
     view = "\n".join(
@@ -245,6 +260,8 @@ def test_every_sentence_that_is_said_has_words_and_no_words_are_left_over() -> N
     made |= {f"probe.contra.usage_{code}" for code in ("zero", "differs")}
     made |= {f"probe.usage.{code}" for code in ("zero", "differs")}
     made |= {f"probe.reset.{answer}" for answer in ("absent", "refused", "busy")}
+    words = {key for key in PROBE if key.startswith("probe.value.")}
+    made |= {key for key in words if key.split(".")[2] in NAMES and f'"{key.split(".", 3)[3]}"' in text}
     assert made <= set(PROBE)
     assert set(PROBE) - quoted - made == set()
     for code in re.findall(r'(?:said|unknown|warn)\((?:"\w+", )?"([a-z_.]+)"', text):

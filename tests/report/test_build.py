@@ -82,7 +82,7 @@ def test_exact(tmp_path: Path) -> None:
     code, en, zh = verdict(built(tmp_path))
     assert code == "exact"
     assert en == "Measured equals designed token for token: 200 of 400 tokens hit the cache."
-    assert zh == "服务端实际命中与理论命中逐 Token 一致：400 个 Token 中命中 200 个。"
+    assert zh == "实测命中与理论命中逐 Token 一致：400 个 Token 中命中 200 个。"
 
 
 def test_within_range_cites_the_rfcs_row(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_within_range_cites_the_rfcs_row(tmp_path: Path) -> None:
     assert "2.50 pp below designed (190 hit tokens measured, 200 designed)" in en
     assert "RFC 3.3.21 suggests at most 5 pp for fixed length, one prefix, one instance." in en
     assert "低 2.50 个百分点" in zh
-    assert "“固定长度、单Prefix、单实例”的建议范围上限为 5 个百分点" in zh
+    assert "“固定长度、单 Prefix、单实例”的建议范围上限为 5 个百分点" in zh
 
 
 def test_equal_totals_of_differing_requests(tmp_path: Path) -> None:

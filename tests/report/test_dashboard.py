@@ -46,7 +46,7 @@ def test_it_says_every_figure_of_the_last_sample() -> None:
     assert shown["in flight"].endswith("12, most 12")
     assert shown["ended/s"].endswith("10.0/s, most 10.0/s")
     assert shown["TTFT"] == "p50 42.3 ms · p90 0.250 s · p99 12.5 s · last 5 s p50 50.0 ms"
-    assert shown["hit ratio"] == "measured 50.00 %, designed 51.00 %, -1.00 pp"
+    assert shown["hit ratio"] == "measured 50.00 %, designed 51.00 %, \N{MINUS SIGN}1.00 pp"
     assert shown["measured"].startswith("·▇")
     assert shown["designed"].startswith("·▇")
     assert shown["designed"].endswith("1.25 M of 2.5 M tokens")

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from prefixcache.report.formats import count, decimal, milliseconds, percent, points, signed_count, size_in_points
+from prefixcache.report.formats import (
+    count,
+    decimal,
+    milliseconds,
+    percent,
+    points,
+    signed,
+    signed_count,
+    size_in_points,
+)
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -26,6 +40,16 @@ def test_points_are_signed_and_never_round_to_nothing(deviation: float | None, s
 
 def test_sizes_have_no_sign() -> None:
     assert [size_in_points(d) for d in (-0.1, 0.1, 0.0)] == ["10.00", "10.00", "0.00"]
+
+
+def test_there_is_one_minus_sign() -> None:
+    assert [signed(number, 4) for number in (-0.0002, 0.0, 5.3583)] == ["−0.0002", "+0.0000", "+5.3583"]
+    # A format with a sign of its own writes the hyphen; where one is needed, it is replaced at once.
+    own = re.compile(r":\+,?\.?\d*[f}]")
+    sources = [*(ROOT / "flows").rglob("*.py"), *(ROOT / "prefixcache" / "report").glob("*.py")]
+    left = [f"{path.name}: {line.strip()}" for path in sources for line in path.read_text().splitlines()
+            if own.search(line) and "MINUS" not in line]  # fmt: skip
+    assert left == []
 
 
 def test_a_missing_figure_is_never_0() -> None:

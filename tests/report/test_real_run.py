@@ -71,3 +71,14 @@ def test_a_small_cache_shows_as_a_deviation_with_its_evidence(tmp_path: Path) ->
     assert report["runtime_deviation"] < -0.05
     assert "kv_capacity" in report["passes"][0]["verdict"]["evidence"]
     assert report["passes"][0]["differing_requests"]["fewer"] > 0
+
+
+def test_answers_that_look_like_a_larger_unit_ask_for_a_probe(tmp_path: Path) -> None:
+    """The server does not say in which unit it matches."""
+    engine = EngineOptions("embedded", block_size=16, hit_unit=32)
+    report = reported(tmp_path, config("progressive_prefix_fill"), engine)
+    figures = report["passes"][0]
+    assert figures["differing_requests"]["count"] == figures["differing_requests"]["fewer"] > 3
+    assert figures["coarser_unit"] == 32
+    assert "matching in units of 32 tokens" in report["verdict"]["text_en"]
+    assert "按 32 Token 粒度匹配" in report["verdict"]["text_zh"]

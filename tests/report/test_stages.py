@@ -51,11 +51,12 @@ def test_page_and_terminal_show_each(tmp_path: Path, language: str) -> None:
     assert ("Stage 16 slots, 0–2.5 s: 4 requests, 0 failed, 9.50/s sent, TTFT P50 12.0 ms" in lines) is en
     assert ("Stage 10–50/s, 2.5–4 s: no requests" in lines) is en
     assert ("Stage 50/s, from 4 s: 3 requests" in lines) is en
-    assert ("阶段 并发 16, 0–2.5 s：4 条请求" in lines) is not en
+    assert ("阶段 并发 16，0–2.5 秒：4 条请求" in lines) is not en
+    assert ("阶段 10–50 条/秒，2.5–4 秒：无请求" in lines) is not en
     build_prefix_cache_report(tmp_path, language)
     page = Page((tmp_path / "report" / "prefix_cache_report.html").read_text())
     assert ("Stages of the load" if en else "负载阶段") in page.text
-    assert "10–50/s, 2.5–4 s" in page.text
+    assert ("10–50/s, 2.5–4 s" if en else "10–50 条/秒，2.5–4 秒") in page.text
 
 
 def test_a_load_of_one_stage_has_no_table(tmp_path: Path) -> None:

@@ -208,6 +208,7 @@ def _adapter(text: AdapterText) -> Adapter:
         info_paths=tuple(text.info_paths),
         salt_field=text.salt_field,
         tiers=text.tiers or ("counted" if counted else "uncounted"),
+        described=True,
     )
 
 

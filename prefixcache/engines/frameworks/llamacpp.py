@@ -31,6 +31,7 @@ LLAMACPP = Adapter(
     reset=no_reset("restart the server to empty its slots"),
     info_paths=("/props",),
     tiers="none",
+    owner="llamacpp",
     needs="llama.cpp: start it with --metrics",
     traits=Traits(
         title="llama.cpp",

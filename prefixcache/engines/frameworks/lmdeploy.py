@@ -31,6 +31,7 @@ LMDEPLOY = Adapter(
     metrics=METRICS,
     reset=no_reset("restart the server to empty its cache"),
     tiers="counted",
+    owner="lmdeploy",
     needs="LMDeploy: start it with --enable-metrics",
     traits=Traits(
         title="LMDeploy",

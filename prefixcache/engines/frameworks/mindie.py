@@ -66,9 +66,10 @@ MINDIE = Adapter(
     metrics=METRICS,
     engine_label="dp_rank",
     cache_facts=read_cache_facts,
-    reset=no_reset("restart MindIE, or isolate by content: generate a second dataset (--variant-dataset)"),
+    reset=no_reset("restart MindIE to empty its cache"),
     info_paths=("/info",),
     tiers="uncounted",
+    owner="MindIE Server",
     needs="MindIE: start it with MIES_SERVICE_MONITOR_MODE=1 and give the metrics port's page",
     traits=Traits(
         title="MindIE",

@@ -114,6 +114,7 @@ SGLANG = Adapter(
     salt_field="cache_salt",
     info_paths=("/server_info", "/get_server_info"),
     tiers="counted",
+    owner="sglang",
     needs="SGLang: start it with --enable-metrics",
     traits=Traits(
         title="SGLang",

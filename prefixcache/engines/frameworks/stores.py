@@ -19,4 +19,9 @@ def stores_on(page: MetricsPage) -> tuple[Adapter, ...]:
 
 def is_only_a_store(page: MetricsPage) -> bool:
     """Has the page a store's metrics and no engine's?"""
-    return bool(stores_on(page)) and not any(name.startswith(ENGINE_PREFIXES) for name in page.series)
+    return bool(stores_on(page)) and has_no_engine(page)
+
+
+def has_no_engine(page: MetricsPage) -> bool:
+    """Has the page no metric of a known engine?"""
+    return not any(name.startswith(ENGINE_PREFIXES) for name in page.series)

@@ -55,6 +55,7 @@ TENSORRT_LLM = Adapter(
     info_paths=("/server_info",),
     salt_field="cache_salt",
     tiers="in_hits",
+    owner="tensorrt_llm",
     needs="TensorRT-LLM: return_perf_metrics and enable_iter_perf_stats, page /prometheus/metrics",
     traits=Traits(
         title="TensorRT-LLM",

@@ -117,7 +117,7 @@ def read_cache_facts(page: MetricsPage) -> CacheFacts:
     blocks = whole(labels.get("num_gpu_blocks"))
     tokens = whole(labels.get("kv_cache_size_tokens"))
     if tokens is None and blocks is not None and block_size is not None:
-        tokens = blocks * block_size
+        tokens = whole(blocks * block_size)
     usable = tokens - block_size if tokens is not None and block_size is not None else tokens
     alignments = [whole(labels.get(name)) for name in ("cache_hit_alignment_tokens", "prefix_match_unit")]
     return CacheFacts(
@@ -164,5 +164,6 @@ VLLM = Adapter(
     salt_field="cache_salt",
     tiers="counted",
     by_source=True,
+    owner="vllm",
     needs="vLLM: /metrics of the API server",
 )

@@ -1,6 +1,7 @@
 """vLLM-Ascend: vLLM's metrics, other hit units.
 
-Its pages cannot be told from vLLM's, so it is chosen by name; what differs is in its traits.
+Its pages cannot be told from vLLM's: the device that the server's info route tells of decides, or the user who names
+it. What differs is in its traits.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from prefixcache.engines.frameworks.vllm import TRAITS, VLLM
 VLLM_ASCEND = replace(
     VLLM,
     name="vllm-ascend",
-    marks=(),
+    marks=VLLM.marks,
     traits=replace(
         TRAITS,
         title="vLLM-Ascend",
         default_block_size=128,
+        fixed_block=True,
         units=(
             ("dense", "128 whenever prefix caching or chunked prefill is on, whatever was asked for"),
             (

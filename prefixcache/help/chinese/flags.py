@@ -5,6 +5,9 @@ from __future__ import annotations
 from prefixcache.help.chinese.flags_run import RUN_FLAGS
 
 COMMANDS: dict[str, str] = {
+    "Request datasets whose prefix-cache hit rate is planned and proven, run and explained.": (
+        "Prefix Cache 命中率经规划与证明的请求数据集：生成、运行与解读。"
+    ),
     "Write a first configuration, every key explained, and say what to do with it.": (
         "写出第一份配置，逐键说明，并提示后续步骤。"
     ),
@@ -60,6 +63,9 @@ COMMANDS: dict[str, str] = {
 }
 
 FLAGS: dict[str, str] = RUN_FLAGS | {
+    # before the command
+    "Print the version and exit.": "显示版本并退出。",
+    "Log what each stage found, on stderr.": "在 stderr 上记录各阶段的结果。",
     # init, plan, generate, validate
     "File to write.": "要写入的文件。",
     "Folder or hub name; or embedded.": "目录或 Hub 名称；或 embedded。",
@@ -209,13 +215,24 @@ FLAGS: dict[str, str] = RUN_FLAGS | {
     "Start: ISO 8601 or Unix seconds.": "区间开始：ISO 8601 或 Unix 秒。",
     "End, likewise; default now.": "区间结束，格式相同；默认为当前时刻。",
     # serve, demo
-    "Whose metrics page, routes and answers.": "按哪种引擎提供指标页面、路由与响应。",
-    "Tokens in which it really matches; 0 = a block.": "实际匹配的粒度（Token）；0 表示一个 Block。",
-    "Matched units it computes again (EAGLE, MTP).": "匹配后仍要重新计算的粒度数（EAGLE、MTP）。",
+    "Whose metrics page, routes and answers: vllm, vllm-v0, vllm-early-v1, vllm-ascend, sglang, mindie or "
+    "mindie-gauge.": (
+        "按哪种引擎提供指标页面、路由与响应：vllm、vllm-v0、vllm-early-v1、vllm-ascend、sglang、mindie 或 "
+        "mindie-gauge。"
+    ),
+    "Tokens in which it really matches; 0 = a block.": "真实的命中粒度（Token）；0 表示一个 Block。",
+    "Matched units it computes again (EAGLE, MTP).": "匹配后仍要重新计算的命中粒度数（EAGLE、MTP）。",
     "The block size it claims; 0 = the true one.": "对外声明的 Block Size；0 表示真实值。",
-    "What hits: see cache_match_semantics.": "何为命中：见 cache_match_semantics。",
-    "What its reset route does; default the dialect's.": "重置路由的行为；默认随 --dialect。",
-    "What becomes of cache_salt; default likewise.": "对 cache_salt 的处理；默认同样随 --dialect。",
+    "What hits: chained, independent or content-defined (docs/dialects.md).": (
+        "何为命中：chained、independent 或 content-defined（见 docs/dialects.md）。"
+    ),
+    "What its reset route does: real, refused, pretends or absent; default the dialect's.": (
+        "重置路由的行为：real（真正清空）、refused（拒绝）、pretends（应答而不清空）或 absent（没有此路由）；"
+        "默认随 --dialect。"
+    ),
+    "What becomes of cache_salt: honoured or ignored; default likewise.": (
+        "对 cache_salt 的处理：honoured（生效）或 ignored（忽略）；默认同样随 --dialect。"
+    ),
     "Without it nothing hits.": "关闭后不会有任何命中。",
     "Generated tokens can hit.": "生成的 Token 可被命中。",
     "Usage tells cached tokens.": "Usage 给出命中的 Token 数。",

@@ -60,6 +60,13 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
     (rf"queries at least {_N}, hits at least {_N}", "查询至少 {0}，命中至少 {1}"),
     (r"no bound either", "亦无下界"),
     (r"(queries|hits) are not available: (.+)", "{0} 不可用：{1}"),
+    *(
+        (
+            "the page has no " + " or ".join([r"(\S+)"] * count) + "(?: here)?",
+            "页面中没有 " + " 或 ".join(f"{{{n}}}" for n in range(count)),
+        )
+        for count in range(2, 7)
+    ),
     (r"the page has no (.+?)(?: here)?", "页面中没有 {0}"),
     (r"the counter began anew", "计数器被重置"),
     (r"there is no page of (.+)", "缺少该时刻的页面（{0}）"),
@@ -117,7 +124,7 @@ METRICS_FORMS: tuple[tuple[str, str], ...] = (
         r"metrics line (\d+) skipped \(the series is there before, as (\S+)\): (.+)",
         "Metrics 第 {0} 行已跳过（该序列此前已出现，值为 {1}）：{2}",
     ),
-    (r"(.+) is an HTML page, not Prometheus text", "{0} 是 HTML 页面，而非 Prometheus 文本"),
+    (r"(\S+) is an HTML page, not Prometheus text", "{0} 是 HTML 页面，而非 Prometheus 文本"),
     (r"(.+) holds no metric", "{0} 中没有任何指标"),
     (r"(\d+) pages of before and (\d+) of after", "before 页面 {0} 个，after 页面 {1} 个"),
     (

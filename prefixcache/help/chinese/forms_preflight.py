@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-_N, _S = r"([\d,.e+-]+)", r"(\S+)"
+_N, _S = r"([\d,.e+\u2212-]+)", r"(\S+)"
 
 PREFLIGHT_FORMS: tuple[tuple[str, str], ...] = (
     # What it will cost; first of all forms, since a finding before it may end in anything
     (r"(.+?); (predicted: .+)", "{0}；{1}"),
-    (rf"predicted: {_N} % instead of {_N} % \({_N} pp\)", "预测命中率 {0} %，设计值 {1} %（{2} 个百分点）"),
+    (rf"predicted: {_N} % instead of {_N} % \({_N} pp\)", "预测命中率 {0} %，理论 {1} %（{2} 个百分点）"),
     (
         rf"{_N} of {_N} requests hit otherwise than designed, {_N} of them nothing: (.+)",
         "{1} 条请求中有 {0} 条命中与设计不同，其中 {2} 条完全不命中：{3}",
     ),
+    # The first requests it hits, and more where "…" ends them
+    (r"(\S+) of (\S+), (.+)", "{0}（{1}）、{2}"),
+    (r"(\S+) of (\S+)", "{0}（{1}）"),
     (r"predicted: the server takes none of the requests", "预测：服务端不接受任何请求"),
     (r"all (\d+) contradictions together", "以上 {0} 项矛盾合计"),
     (r"nothing was predicted: (.+)", "未作预测：{0}"),
+    (r"not all of it was predicted: (.+)", "部分矛盾未能预测：{0}"),
     (rf"the prediction took {_N} s", "预测耗时 {0} s"),
     (
         rf"contradictions beside this one: {_N}, see `prefixcache run --dry-run`",
@@ -55,7 +59,6 @@ PREFLIGHT_FORMS: tuple[tuple[str, str], ...] = (
         "数据集规划了 {0} 个缓存域，{1} 有 {2} 个 DP",
     ),
     (rf"{_S} gives no figure for (\w+): (.+)", "{0} 没有 {1} 的数值：{2}"),
-    (r"the page has no (.+?)(?: here)?", "页面中没有 {0}"),
     (
         rf"{_S} has served {_N} prompt tokens before and its cache is not emptied \(--isolation none\): .*",
         "{0} 此前已处理 {1} 个 Prompt Token 且未清空缓存（--isolation none）：若其属于本数据集，首批请求也会命中",

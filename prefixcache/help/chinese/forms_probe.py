@@ -34,7 +34,7 @@ PROBE_FORMS: tuple[tuple[str, str], ...] = (
     (r"Give seconds; a whole probe takes some ten of them on an idle server", "请填写秒数；空闲服务上完整探测约需十秒"),
     (r"is empty", "为空"),
     (r"Write a name, or leave it out", "请填写名称，或不指定"),
-    (r"(.+) exists", "{0} 已存在"),
+    (r"([^:]+[^ :]) exists", "{0} 已存在"),
     (r"name another file, or --overwrite to replace it", "请指定其他文件，或用 --overwrite 覆盖"),
     (r"(.+) is a folder", "{0} 是目录"),
     (r"name a file", "请指定文件"),

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from prefixcache.help.words.failures import KINDS, kind_name
+
 # A figure (with thousands separators) and a server's address or name.
 _N, _S = r"([\d,.e+]+)", r"(\S+)"
 _WHEN = r"((?:before|after) the (?:pass|warmup))"
 
 RUN_FORMS: tuple[tuple[str, str], ...] = (
+    # How many requests failed of which kind: "1 incomplete, 53 refused"
+    *(
+        (rf"{_N} {kind}{rest}", f"{{0}} 条 {kind_name(kind, 1)}{more}")
+        for kind in KINDS
+        for rest, more in (("", ""), (", (.+)", "、{1}"))
+    ),
+    (rf"{_N} http_(\d+)", "{0} 条 http_{1}（HTTP {1}）"),
+    (rf"{_N} http_(\d+), (.+)", "{0} 条 http_{1}（HTTP {1}）、{2}"),
     # Texts that say nothing
     (r"no pass is named", "未指定轮次"),
     (r"Write cold, hot or replay, or leave it out", "请填写 cold、hot 或 replay，或省略该参数"),
@@ -38,7 +48,9 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (r"connection reset by peer", "连接被对端重置"),
     (r"no route to host", "没有到主机的路由"),
     (r"network is unreachable", "网络不可达"),
-    (r"name or service not known", "无法解析主机名"),
+    (r"the host name (\S+) cannot be resolved: (.+)", "无法解析主机名 {0}：{1}"),
+    (r"name or service not known", "名称不存在"),
+    (r"temporary failure in name resolution", "域名解析暂时失败"),
     (r"no answer in time", "响应超时"),
     (r"the server (\S+) answers, but its certificate is not trusted: (.+)", "服务端 {0} 有响应，但其证书不受信任：{1}"),
     (
@@ -65,8 +77,8 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (r"(\d+) batches were lost, (\d+) could not be read", "丢失 {0} 批，{1} 批无法读取"),
     (r"the recording stopped \((.+)\)", "记录中止（{0}）"),
     # Metrics pages
-    (rf"{_S}: metrics line (\d+) skipped \((\w+)\): (.+)", "{0}：Metrics 第 {1} 行已跳过（{2}）：{3}"),
-    (r"metrics line (\d+) skipped \((\w+)\): (.+)", "Metrics 第 {0} 行已跳过（{1}）：{2}"),
+    (rf"{_S}: metrics line (\d+) skipped \((?!infinite)(\w+)\): (.+)", "{0}：Metrics 第 {1} 行已跳过（{2}）：{3}"),
+    (r"metrics line (\d+) skipped \((?!infinite)(\w+)\): (.+)", "Metrics 第 {0} 行已跳过（{1}）：{2}"),
     (r"the polling of the gauges stopped \((.+)\)", "指标轮询中止（{0}）"),
     (rf"there is no connection to (.+) {_WHEN}", "{0} 无法连接（{1}）"),
     (
@@ -118,7 +130,7 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         rf"a planned prefix of {_N} tokens is no multiple of the hit alignment {_N} of {_S}",
-        "计划的 {0} Token Prefix 不是 {2} 的命中对齐粒度 {1} 的整数倍",
+        "计划的 {0} Token Prefix 不是 {2} 的命中粒度 {1} 的整数倍",
     ),
     (
         rf"(pass \w+) needs {_N} KV tokens in cache domain (\d+), {_S} holds {_N}: blocks may be evicted before they "
@@ -126,8 +138,13 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         "{0}在缓存域 {2} 中需要 {1} 个 KV Token，{3} 仅容纳 {4} 个：Block 可能在被命中前淘汰",
     ),
     (
+        rf"the hits were planned for caches of {_N} blocks of {_N} tokens, {_S} has {_N} of {_N}: requests may hit "
+        "otherwise than planned",
+        "按每个缓存域 {0} 个 {1} Token 的 Block 规划，{2} 有 {3} 个 {4} Token 的 Block：请求命中可能与计划不同",
+    ),
+    (
         rf"the hits were planned for caches of {_N} blocks, {_S} has {_N}: requests may hit otherwise than planned",
-        "命中按每个缓存 {0} 个 Block 规划，{1} 为 {2} 个：实际命中可能不同",
+        "命中按每个缓存 {0} 个 Block 规划，{1} 为 {2} 个：实测命中可能不同",
     ),
     (
         rf"the hits were planned for caches of {_N} blocks and one request at a time; with {_N} in flight others are "
@@ -173,7 +190,7 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
         rf"the counters show {_N} hit tokens after the first request, into an empty cache",
         "首条请求进入空缓存后，计数器显示命中 {0} Token",
     ),
-    (rf"{_N} hit tokens were measured where the plan allows {_N}", "实际命中 {0} Token，而计划至多 {1} Token"),
+    (rf"{_N} hit tokens were measured where the plan allows {_N}", "实测命中 {0} Token，而计划至多 {1} Token"),
     (
         r"neither the first answers nor the counters tell whether the cache was empty when the pass began",
         "首批响应与计数器均无法说明轮次开始时缓存是否为空",
@@ -206,29 +223,29 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (
         rf"gates held {_N} of {_N} requests back beyond their moment, {_N} s in all; of {_N} requests/s asked for {_N} "
         r"left",
-        "{1} 条请求中 {0} 条因门控晚于计划时刻发送，共 {2} 秒；要求每秒 {3} 条，实际每秒 {4} 条",
+        "{1} 条请求中 {0} 条因门控晚于计划时刻发送，共 {2} 秒；要求 {3} 条/秒，发送 {4} 条/秒",
     ),
     (
         rf"{_N} of {_N} requests waited for one of {_N} places in flight, {_N} s in all; of {_N} requests/s asked for "
         rf"{_N} left",
-        "{1} 条请求中 {0} 条等待在途名额（共 {2} 个），共 {3} 秒；要求每秒 {4} 条，实际每秒 {5} 条",
+        "{1} 条请求中 {0} 条等待在途名额（共 {2} 个），共 {3} 秒；要求 {4} 条/秒，发送 {5} 条/秒",
     ),
     # Points of an SLO search
     (
         rf"concurrency {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second",
-        "并发 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条",
+        "并发 {0}：{2} 条请求中 {1} 条达标（{3}），{4} 条/秒",
     ),
     (
         rf"concurrency {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second, finished before",
-        "并发 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条，沿用已有结果",
+        "并发 {0}：{2} 条请求中 {1} 条达标（{3}），{4} 条/秒，沿用已有结果",
     ),
     (
         rf"rate {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second",
-        "速率 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条",
+        "速率 {0}：{2} 条请求中 {1} 条达标（{3}），{4} 条/秒",
     ),
     (
         rf"rate {_N}: {_N} of {_N} requests good \((.+?)\), (.+?) per second, finished before",
-        "速率 {0}：{2} 条请求中 {1} 条达标（{3}），每秒 {4} 条，沿用已有结果",
+        "速率 {0}：{2} 条请求中 {1} 条达标（{3}），{4} 条/秒，沿用已有结果",
     ),
     # Counters
     (
@@ -278,7 +295,7 @@ RUN_FORMS: tuple[tuple[str, str], ...] = (
     (r"the counters of this pass are reset_detected", "该轮次的计数器被重置"),
     (
         rf"the counters saw {_N} of {_N} prompt tokens sent, so they are no measure of this pass",
-        "计数器统计 {0} 个 Prompt Token，实际发送 {1} 个，不能用于度量该轮次",
+        "计数器统计 {0} 个 Prompt Token，而已发送 {1} 个，不能用于度量该轮次",
     ),
     (
         rf"cache domain (\d+) was asked for {_N} tokens, planned are {_N}: requests went elsewhere, or others came",

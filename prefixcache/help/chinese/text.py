@@ -173,9 +173,19 @@ _COMPILED = tuple(
 )
 
 
+_WHOLE = {english: chinese for english, chinese in SENTENCES.items() if "{" not in english}
+"""Sentences without a place: no form with places may take their words for values."""
+
+
+_NAMES = re.compile(r"[\w.-]+(?:, [\w.-]+)+", re.ASCII)
+"""A list of names, which is no sentence."""
+
+
 def chinese_of(text: str) -> str:
     """The sentence in Chinese, without full stop; the given one if its form is not known. Parts may stay English."""
     bare = text.removesuffix(".")
+    if (whole := _WHOLE.get(bare)) is not None:
+        return whole
     for pattern, template in _COMPILED:
         if found := pattern.fullmatch(bare):
             return template.format(*(_inner(part or "") for part in found.groups()))
@@ -197,4 +207,6 @@ def _sentences(holding: str) -> tuple[Form, ...]:
 
 def _inner(part: str) -> str:
     """A part that is a sentence of its own, such as the first half of a remedy."""
+    if _NAMES.fullmatch(part):
+        return part.replace(", ", "、")
     return chinese_of(part) if " " in part else part

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prefixcache.help.words.compare import COMPARE
 from prefixcache.help.words.metrics import METRICS
 from prefixcache.help.words.probe import PROBE
+from prefixcache.help.words.stages import STAGES
 
 OWN: dict[str, tuple[str, str]] = {
     # Statuses beside their code
@@ -21,6 +22,9 @@ OWN: dict[str, tuple[str, str]] = {
     "place.group": ("group", "Prefix Group"),
     "place.retry_count": ("retry_count", "重试次数"),
     "interrupted": ("interrupted by {signal};", "已被 {signal} 中断；"),
+    "comma": (", ", "，"),
+    "colon": (": ", "："),
+    "list": (", ", "、"),
     "again.afresh": ("the same command again starts afresh.", "再次执行同一命令将从头开始。"),
     "again.shards": (
         "the same command again builds the shards that are missing; all else starts afresh.",
@@ -32,6 +36,8 @@ OWN: dict[str, tuple[str, str]] = {
         "已完成的请求记录保留在运行目录（runtime/request_results.jsonl.partial）；再次执行同一命令将重新开始。",
     ),
     "again.resume": ("the same command again goes on where it stopped.", "再次执行同一命令将从中断处继续。"),
+    # demo
+    "demo.engine": ("reference engine at {url}", "参考引擎：{url}"),
     # run --live
     "live.no_terminal": (
         "--live shows nothing: stderr is no terminal; `prefixcache replay` shows the run afterwards.",
@@ -137,7 +143,7 @@ OWN: dict[str, tuple[str, str]] = {
         "{engine}, blocks of {block_size} tokens, 1 cache domain",
         "{engine}，Block Size {block_size} Token，1 个缓存域",
     ),
-    "simulate.head_of_run": ("{engine}, blocks of {block_size} tokens", "{engine}，每个 Block {block_size} Token"),
+    "simulate.head_of_run": ("{engine}, blocks of {block_size} tokens", "引擎 {engine}，Block Size {block_size} Token"),
     "simulate.size": (", blocks per domain: {size}", "，每个缓存域 Block 数：{size}"),
     "simulate.flight": (
         ", {concurrency} requests in flight, gating {gating}",
@@ -165,6 +171,7 @@ OWN: dict[str, tuple[str, str]] = {
     ),
     "simulate.all_tiers": ("all tiers", "各层合计"),
     "simulate.like": ("parameters: {parameters}", "参数：{parameters}"),
+    "simulate.sourced": ("{name} {value} ({source})", "{name} {value}（{source}）"),
     "simulate.pace": (
         "pace fitted to the run: a step {step} ms, a token {token} µs, the client's next request {delay} ms, arrivals "
         "{spacing} ms apart; times are off by {error} % (default pace {default} %), {order} % of pairs end in the "
@@ -177,6 +184,7 @@ OWN: dict[str, tuple[str, str]] = {
         "{name}: the run measured {ratio}, the simulation is {deviation} from it",
         "{name}：该次运行实测 {ratio}，仿真与之相差 {deviation}",
     ),
+    "simulate.pp": ("pp", "个百分点"),
     "source.flag": ("flag", "命令行"),
     "source.run": ("run", "运行记录"),
     "source.dataset": ("dataset", "数据集"),
@@ -320,4 +328,4 @@ OWN: dict[str, tuple[str, str]] = {
     "fact.endpoint": ("endpoint", "端点"),
     "fact.ratio": ("ratio", "命中率"),
 }
-CLI: dict[str, tuple[str, str]] = OWN | COMPARE | METRICS | PROBE
+CLI: dict[str, tuple[str, str]] = OWN | COMPARE | METRICS | PROBE | STAGES

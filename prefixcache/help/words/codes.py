@@ -47,7 +47,7 @@ STATUSES: dict[str, Words] = {
     ),
     "incomplete": Words(
         "Verdict: requests failed, or the counters did not see just what was sent.",
-        "结论：有请求失败，或计数器与实际发送不符。",
+        "结论：有请求失败，或计数器与所发送的不符。",
         rfc="3.4.4",
     ),
     "complete": Words("Run status: every request was answered.", "运行状态：全部请求成功。", rfc="3.4.4"),
@@ -213,6 +213,16 @@ WARNINGS: dict[str, Words] = {
     "route": Words(
         "A cache domain was asked for other tokens than planned.", "某缓存域的查询 Token 与计划不符。", rfc="2.7"
     ),
+    "tokenizer_embedded": Words(
+        "The dataset was built with the embedded tokenizer, which no real model uses.",
+        "数据集由内置 Tokenizer 生成，真实模型均不使用它。",
+        rfc="3.2.1",
+    ),
+    "tokenizer_differs": Words(
+        "The server encodes a prompt of the dataset otherwise than its tokenizer did.",
+        "服务端对数据集 Prompt 的 Encode 结果与数据集的 Tokenizer 不同。",
+        rfc="3.2.1",
+    ),
     "kv_events_not_available": Words(
         "The server's KV events were asked for, but none came: nobody publishes them there.",
         "要求记录服务端 KV 事件，但未收到任何事件：该地址没有发布者。",
@@ -250,6 +260,11 @@ WARNINGS: dict[str, Words] = {
         "Requests are longer than the server takes; sent all the same as asked.",
         "部分请求超过服务端最大长度；已按要求继续发送。",
         rfc="3.3.1",
+    ),
+    "other_framework": Words(
+        "A metrics page is not one of the framework that it is read as, or the server is of another.",
+        "Metrics 页面不属于所按的框架，或服务端属于其他框架。",
+        rfc="3.3.18",
     ),
     "counters_missing": Words(
         "A metrics page lacks the figure of a quantity, so the hit rate will not be known from it.",
@@ -331,7 +346,7 @@ WARNINGS: dict[str, Words] = {
     "requests_differ": Words(
         "Requests were served other cached tokens than planned.", "部分请求命中 Token 与计划不同。", rfc="3.3.22"
     ),
-    "route_mismatch": Words("Requests went elsewhere than planned.", "部分请求实际路由与计划不同。", rfc="3.3.22"),
+    "route_mismatch": Words("Requests went elsewhere than planned.", "部分请求的路由与计划不同。", rfc="3.3.22"),
     "dataset_status": Words(
         "The dataset's own check did not end with PASS.", "数据集自身校验未达 PASS。", rfc="3.3.17"
     ),

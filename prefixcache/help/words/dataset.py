@@ -70,7 +70,7 @@ DATASET: dict[str, Words] = {
         "Tokens per KV-cache block.", "每个 KV Cache Block 的 Token 数。", rfc="3.2.3", formula="b", unit="tokens"
     ),
     "hit_unit": Words(
-        "Tokens in which the server really matches.", "服务端实际匹配粒度。", rfc="3.2.3", formula="u", unit="tokens"
+        "Tokens in which the server really matches.", "服务端真实的命中粒度。", rfc="3.2.3", formula="u", unit="tokens"
     ),
     "block_size_source": Words(
         "Who said the block size: the server, a measurement, a rule, a default, or the configuration (explicit).",
@@ -393,7 +393,7 @@ DATASET: dict[str, Words] = {
     "collision_status": Words("What the collision check says of the request.", "该请求的冲突检测状态。", rfc="3.3.16"),
     "prompt": Words(
         "What is sent: the text, null where only ids are kept; in the manifest, form and head of all prompts.",
-        "实际发送的 Prompt 文本，仅保存 ID 时为 null；在 Manifest 中为全部 Prompt 的形式与公共头部。",
+        "所发送的 Prompt 文本，仅保存 ID 时为 null；在 Manifest 中为全部 Prompt 的形式与公共头部。",
         rfc="3.2.5",
     ),
     "prompt_token_ids": Words(

@@ -117,7 +117,7 @@ NESTED: dict[str, Words] = {
     ),
     "inversions": Words(
         "Pairs of requests that were sent in another order than planned.",
-        "实际发送顺序与计划相反的请求对数。",
+        "发送顺序与计划相反的请求对数。",
         unit="count",
         rfc="4.3",
     ),

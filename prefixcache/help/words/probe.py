@@ -27,9 +27,9 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.name.version": ("version", "版本"),
     "probe.name.models": ("models", "模型"),
     "probe.name.max_model_len": ("max length", "最大长度"),
-    "probe.name.block_size": ("block size", "块大小"),
+    "probe.name.block_size": ("block size", "Block Size"),
     "probe.name.hit_unit": ("hit unit", "命中粒度"),
-    "probe.name.hit_drop": ("hit drop", "丢弃单元"),
+    "probe.name.hit_drop": ("hit drop", "命中丢弃"),
     "probe.name.last_token_rule": ("last token", "末尾 Token"),
     "probe.name.matching": ("matching", "匹配语义"),
     "probe.name.outputs_cached": ("outputs cached", "缓存输出"),
@@ -38,7 +38,7 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.name.salt": ("salt", "Salt 隔离"),
     "probe.name.reset": ("reset", "清空缓存"),
     "probe.name.usage_cached_tokens": ("usage", "usage 字段"),
-    "probe.name.tokenizer": ("tokenizer", "分词器"),
+    "probe.name.tokenizer": ("tokenizer", "Tokenizer"),
     "probe.name.order_evidence": ("order evidence", "顺序依据"),
     "probe.name.capacity_tokens": ("capacity", "缓存容量"),
     "probe.source.stated": ("stated", "声明"),
@@ -49,6 +49,19 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.no": ("no", "否"),
     "probe.unknown_value": ("unknown", "未知"),
     "probe.none_value": ("none", "无"),
+    # Values that are words
+    "probe.value.last_token_rule.computed": ("computed", "重新计算"),
+    "probe.value.last_token_rule.cached": ("cached", "取自缓存"),
+    "probe.value.rank_route.none needed": ("none needed", "无需指定"),
+    "probe.value.usage_cached_tokens.present": ("present", "有"),
+    "probe.value.usage_cached_tokens.sometimes": ("sometimes", "时有时无"),
+    "probe.value.usage_cached_tokens.null": ("null", "无"),
+    "probe.value.usage_cached_tokens.in_streams": ("in_streams", "仅流式响应有"),
+    "probe.value.usage_cached_tokens.zero": ("zero", "恒为 0"),
+    "probe.value.usage_cached_tokens.differs": ("differs", "与计数器不符"),
+    "probe.value.order_evidence.kv_events": ("kv_events", "KV 事件"),
+    "probe.value.order_evidence.tracing": ("tracing", "Tracing"),
+    "probe.value.order_evidence.first_token": ("first_token", "首 Token"),
     "probe.tokens_value": ("{agree} of {strings} strings", "{strings} 个中 {agree} 个一致"),
     # Why something is unknown
     "probe.time": ("Not reached within the time limit.", "超出时间上限，未探测。"),
@@ -64,6 +77,12 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.warn.other_metrics": (
         "no metrics page has a metric of {engine}: hits are read from the answers alone.",
         "Metrics 页面中没有 {engine} 的指标，命中数仅取自响应。",
+    ),
+    "probe.warn.of_another": (
+        "the metrics page is one of {other}, not of {engine}: leave --engine out, or name the right page with "
+        "--metrics-url; hits are read from the answers alone.",
+        "Metrics 页面属于 {other}，而非 {engine}：请去掉 --engine，或用 --metrics-url 指定正确的页面；"
+        "命中数仅取自响应。",
     ),
     "probe.warn.busy": (
         "the server was not seen idle before the probe: {why}",
@@ -93,11 +112,11 @@ PROBE: dict[str, tuple[str, str]] = {
     # Contradictions
     "probe.contra.block_size": (
         "the server says {stated}, it matches in {unit} tokens",
-        "服务声明 Block Size 为 {stated}，实际按 {unit} 个 Token 匹配",
+        "服务声明 Block Size 为 {stated}，实测命中粒度为 {unit} 个 Token",
     ),
     "probe.contra.caching_off": (
         "the server says that prefix caching is off, but prompts hit in units of {unit} tokens",
-        "服务声明未启用前缀缓存，但 Prompt 按 {unit} 个 Token 命中",
+        "服务声明未启用 Prefix Cache，但 Prompt 按 {unit} 个 Token 命中",
     ),
     "probe.contra.inconsistent": (
         "the readings fit no hit unit: a prompt that shares {shared} tokens hit {hit} where the others say {wanted} "
@@ -135,6 +154,7 @@ PROBE: dict[str, tuple[str, str]] = {
         "服务自报名称；指标格式与 {adapter} 相同。",
     ),
     "probe.who.by_metrics": ("Its metrics page tells.", "由 Metrics 页面判断。"),
+    "probe.who.by_device": ("Its info route tells the device: {device}.", "信息接口给出的设备为 {device}。"),
     "probe.who.named": ("--engine names it.", "由 --engine 指定。"),
     "probe.who.by_info": ("Its info route tells; there is no metrics page.", "由信息接口判断，没有 Metrics 页面。"),
     "probe.who.untold": (
@@ -172,7 +192,7 @@ PROBE: dict[str, tuple[str, str]] = {
     ),
     "probe.drop.found": (
         "Matched units that are computed again: {drop}.",
-        "匹配后仍重新计算的单元数为 {drop}。",
+        "匹配后仍重新计算的命中粒度数为 {drop}。",
     ),
     "probe.drop.chance": (
         "Blocks of {unit} tokens hit anywhere, so random ones are met by chance.",
@@ -186,7 +206,7 @@ PROBE: dict[str, tuple[str, str]] = {
     "probe.unit.no_room": ("The model takes too short prompts to tell.", "模型可接受的长度过短，无法判断。"),
     "probe.unit.no_hit": (
         "No hit up to {reach} tokens: the unit is larger than that, or prefix caching is off.",
-        "共享 {reach} 个 Token 仍无命中：命中粒度更大，或前缀缓存未启用。",
+        "共享 {reach} 个 Token 仍无命中：命中粒度更大，或 Prefix Cache 未启用。",
     ),
     "probe.unit.one_step": (
         "Hits rise once only up to {reach} tokens, to {hit}: one step makes no unit.",

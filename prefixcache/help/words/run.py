@@ -9,7 +9,7 @@ RUN: dict[str, Words] = {
     # Report
     "actual_hit_rate": Words(
         "Measured hit ratio: the server's counters over the pass, summed over endpoints before dividing.",
-        "服务端实际命中率：轮次前后计数器差值，各端点先求和再相除。",
+        "实测命中率（RFC 称“服务端实际命中率”）：轮次前后计数器差值，各端点先求和再相除。",
         rfc="3.3.18-3.3.19",
         formula="delta hits / delta queries",
         unit="ratio",
@@ -79,17 +79,17 @@ RUN: dict[str, Words] = {
     "conduct": Words("How the run went: order, gates, routes.", "运行过程：顺序、门控与路由。", rfc="3.3.22"),
     "load": Words(
         "How the pass was loaded beside how it was asked to be: rates, delays, requests in flight.",
-        "该轮次的实际负载与要求的负载：速率、延迟与在途请求。",
+        "该轮次产生的负载与要求的负载：速率、延迟与在途请求。",
         rfc="3.1.5",
     ),
     "sending": Words(
         "How many requests of how many were sent, and which bound of the load kept the others back.",
-        "共有多少请求、实际发送多少，其余因何种界限未发送。",
+        "共有多少请求、已发送多少，其余因何种界限未发送。",
         rfc="3.4.4",
     ),
     "order": Words(
         "The order sent beside the planned one, from the moments of sending.",
-        "由发送时刻得到的实际发送顺序与计划顺序的对照。",
+        "由发送时刻得到的发送顺序与计划顺序的对照。",
         rfc="3.3.9",
     ),
     # Results
@@ -98,7 +98,7 @@ RUN: dict[str, Words] = {
     "endpoint": Words("Base URL without credentials.", "服务地址（不含认证信息）。", rfc="3.4.1"),
     "actual_route": Words(
         "Endpoint or DP rank that served the request; null: unknown.",
-        "实际路由（端点或 DP）；null 表示未知。",
+        "实测路由（端点或 DP）；null 表示未知。",
         rfc="2.7",
         unit="index",
     ),

@@ -37,7 +37,7 @@ WORKLOAD: dict[str, Words] = {
     "PrefixCacheDatasetConfig.hit_unit": Words(
         "Tokens in which the server really matches, a multiple of block_size (larger on hybrid models); auto as for "
         "block_size.",
-        "服务端实际匹配粒度，为 block_size 的整数倍（混合架构模型上更大）；auto 含义同 block_size。",
+        "服务端真实的命中粒度，为 block_size 的整数倍（混合架构模型上更大）；auto 含义同 block_size。",
         rfc="3.2.3",
         formula="u",
         unit="tokens",
@@ -58,7 +58,7 @@ WORKLOAD: dict[str, Words] = {
     ),
     "PrefixCacheDatasetConfig.hit_drop": Words(
         "Matched hit units that the engine throws away again (EAGLE and MTP drop the last one).",
-        "引擎匹配后又丢弃的命中单元数（EAGLE、MTP 会丢弃最后一个）。",
+        "引擎匹配后又丢弃的命中粒度数（EAGLE、MTP 会丢弃最后一个）。",
         formula="H = max(0, min(P, C) - d*u)",
         unit="units",
     ),

@@ -11,7 +11,7 @@ import httpx
 from prefixcache.engines.detect import AUTO, named_adapter
 from prefixcache.engines.endpoint import Endpoint
 from prefixcache.engines.history import prometheus_server
-from prefixcache.engines.prometheus import PrometheusServer, pages_at
+from prefixcache.engines.prometheus import PrometheusServer, pages_at, tells_more_than_age
 from prefixcache.engines.quantities import Role
 from prefixcache.engines.roles import known_roles, roles_of
 from prefixcache.engines.snapshot import ALL_NAMES, MetricsSource
@@ -92,7 +92,8 @@ class Metering:
         return frozenset() if named is None else named.metric_names()
 
     async def _targets(self, client: httpx.AsyncClient, server: PrometheusServer, names: Collection[str]) -> list[str]:
-        found = [name for name, (page, _) in (await pages_at(client, server, names)).items() if page.series]
+        pages = await pages_at(client, server, names)
+        found = [name for name, (page, _) in pages.items() if tells_more_than_age(page)]
         if not found:
             raise EnvironmentFailure(
                 f"Prometheus at {server.endpoint.base} has no sample of a known framework"

@@ -57,9 +57,9 @@ def _residue(bench: Bench, name: str, residue: Residue) -> None:
 
 
 def _requests(bench: Bench, name: str, records: Sequence[RequestRecord]) -> None:
-    failures = Counter(r.status for r in records if r.status != "ok")
+    failures = Counter(r.failure or r.status for r in records if r.status != "ok")
     if failures:
-        kinds = ", ".join(f"{n:,} {status}" for status, n in failures.items())
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in failures.items())
         first = next(r for r in records if r.status != "ok")
         bench.warn(
             "requests_failed",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
 import orjson
 
 from prefixcache.engines.adapter import Adapter
-from prefixcache.engines.detect import AUTO, adapter_for
+from prefixcache.engines.detect import AUTO, adapter_for, adapter_on
 from prefixcache.engines.endpoint import Endpoint, redact
 from prefixcache.engines.frameworks.stores import is_only_a_store
 from prefixcache.engines.http import failure_text
@@ -25,6 +25,7 @@ from prefixcache.load.dataset import Planned, RunDataset
 from prefixcache.load.preflight.contradictions import STAGE, Contradiction
 from prefixcache.load.preflight.fit import Fit
 from prefixcache.load.preflight.forecast import Forecast, predict_all
+from prefixcache.load.preflight.frameworks import pages_of_others, server_of_another
 from prefixcache.load.preflight.options import PreflightOptions
 from prefixcache.load.preflight.predicted import Predictor
 from prefixcache.load.preflight.probe_report import read_probe_report
@@ -129,10 +130,27 @@ async def examine(
     for endpoint in endpoints:
         await reach(client, endpoint, api_key)
     pages = await asyncio.gather(*(scrape(client, source) for source in sources))
-    adapter = _adapter(engine, sources, pages)
-    own = own_pages(endpoints, sources)
-    fit = Fit(dataset, adapter.name)
+    adapter, named = _adapter(engine, sources, pages), engine != AUTO
+    own = [None if at is None else sources[at].label for at in own_pages(endpoints, sources)]
+    by_label = {source.label: page for source, page in zip(sources, pages, strict=True)}
+    servers = [
+        await read_facts(
+            client, endpoint, by_label.get(label or "", MetricsPage({})), adapter, api_key, secrets, named=named
+        )
+        for endpoint, label in zip(endpoints, own, strict=True)
+    ]
+    devices = {server.device for server in servers if server.device is not None}
+    on_device = adapter_on(adapter, devices.pop() if len(devices) == 1 else None)
+    if not named:
+        adapter = on_device
+        servers = [s if s.device is not None else replace(s, adapter=adapter.name) for s in servers]
+    fit = Fit(dataset, adapter.name, fixed_block=on_device.traits.fixed_block)
+    bases = {endpoint.base for endpoint in endpoints}
+    others = pages_of_others(adapter, by_label, named=named, urls=bases, secrets=secrets)
+    fit.found += others.values()
     for source, page in zip(sources, pages, strict=True):
+        if source.label in others:
+            continue
         fit.cache(source.label, adapter.cache_facts(page), measured)
         fit.counters(source.label, missing_counters(adapter, page))
     fit.caches(
@@ -144,13 +162,11 @@ async def examine(
         for source, page in zip(sources, pages, strict=True):
             if served := served_tokens(adapter, page):
                 fit.filled(source.label, served)
-    servers, confirmed = [], True
-    for number, endpoint in enumerate(endpoints):
-        at = own[number]
-        page = MetricsPage({}) if at is None else pages[at]
-        server = await read_facts(client, endpoint, page, adapter, api_key, secrets)
+    confirmed = True
+    for endpoint, server, label in zip(endpoints, servers, own, strict=True):
         fit.server(server)
-        servers.append(server)
+        if not others and label and (odd := server_of_another(adapter, server, label, named=named)) is not None:
+            fit.found.append(odd)
         _check_model(endpoint, dataset, server, model)
         name = model or next(iter(server.served), None)
         if check_tokens:

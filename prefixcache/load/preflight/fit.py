@@ -29,16 +29,20 @@ class Fit:
 
     Args:
         adapter: name of the framework.
+        fixed_block: the server decides on its block size itself.
     """
 
     dataset: RunDataset
     adapter: str = "vllm"
+    fixed_block: bool = False
     found: list[Contradiction] = field(default_factory=list)
 
     def server(self, server: ServerFacts) -> None:
         """One endpoint: tokenizer and context length."""
         self._tokenizer_allowed(server)
         self._context_length(server)
+        if server.cache.prefix_caching is False and all(c.code != "prefix_caching_off" for c in self.found):
+            self._caching_off(server.endpoint)
 
     def cache(self, label: str, cache: CacheFacts, measured: Measured | None = None) -> None:
         """The cache that one metrics page tells of; ``measured``: what a probe found of its matching."""
@@ -48,15 +52,19 @@ class Fit:
             cache = self._as_planned(label, cache)
         self._block_size(label, cache)
         self._hit_unit(label, cache)
-        self._hit_drop(label, measured)
+        self._hit_drop(label, cache, measured)
         self._capacity(label, cache)
         if cache.prefix_caching is False:
-            self._warn(
-                "prefix_caching_off",
-                f"{label} says that prefix caching is switched off",
-                remedy="Start the server with prefix caching (vLLM: --enable-prefix-caching).",
-                change=Conditions(caching=False),
-            )
+            self._caching_off(label)
+
+    def _caching_off(self, label: str) -> None:
+        self._warn(
+            "prefix_caching_off",
+            f"{label} says that prefix caching is switched off",
+            remedy="Start the server with prefix caching (vLLM: --enable-prefix-caching; SGLang: without "
+            "--disable-radix-cache).",
+            change=Conditions(caching=False),
+        )
 
     def caches(self, endpoints: Sequence[str], ranks: Mapping[str, int], *, by_rank: bool) -> None:
         """All caches of the service beside the plan's cache domains.
@@ -182,7 +190,10 @@ class Fit:
                 "block_size",
                 f"a planned prefix of {odd.prefix:,} tokens is no multiple of the block size {size} of {label}",
                 "block_size",
-                f"Generate the dataset with block_size {size}, or serve with block size {planned}.",
+                f"Generate the dataset with block_size {size}: on an NPU the server keeps its own, whatever it is "
+                "asked for."
+                if self.fixed_block
+                else f"Generate the dataset with block_size {size}, or serve with block size {planned}.",
                 odd,
                 change=Conditions(unit=self._unit(cache)),
                 allowable=True,
@@ -243,7 +254,7 @@ class Fit:
                 strict=True,
             )
 
-    def _hit_drop(self, label: str, measured: Measured | None) -> None:
+    def _hit_drop(self, label: str, cache: CacheFacts, measured: Measured | None) -> None:
         planned = int(self.dataset.manifest.get("hit_drop") or 0)
         if measured is None or measured.hit_drop in (None, planned):
             return
@@ -253,7 +264,7 @@ class Fit:
             "may hit otherwise than planned",
             remedy=f"Generate the dataset with hit_drop {measured.hit_drop}.",
             field="hit_drop",
-            change=Conditions(drop=measured.hit_drop),
+            change=Conditions(drop=measured.hit_drop, unit=self._unit(cache)),
             strict=True,
         )
 
@@ -273,14 +284,24 @@ class Fit:
         return next((r for r in everything if r.prefix % unit), None)
 
     def _capacity(self, label: str, cache: CacheFacts) -> None:
-        change = Conditions(pool_tokens=cache.kv_tokens, engine=eviction_of(self.adapter))
+        # A cache that evicts does so block by block: its own size counts, even one that divides every planned prefix.
+        change = Conditions(pool_tokens=cache.kv_tokens, engine=eviction_of(self.adapter), unit=self._unit(cache))
         if (planned := self.dataset.planned_blocks) is not None:
-            if cache.num_blocks not in (None, planned):
+            size, own = cache.block_size or self.dataset.block_size, self.dataset.block_size
+            there = cache.num_blocks
+            if there is not None and (there, size) != (planned, own):
+                found = (
+                    f"the hits were planned for caches of {planned:,} blocks, {label} has {there:,}: requests may hit "
+                    "otherwise than planned"
+                    if size == own
+                    else f"the hits were planned for caches of {planned:,} blocks of {own} tokens, {label} has "
+                    f"{there:,} of {size}: requests may hit otherwise than planned"
+                )
+                remedy = f"Generate the dataset with planning.num_blocks: {there}"
                 self._warn(
                     "capacity_differs",
-                    f"the hits were planned for caches of {planned:,} blocks, {label} has {cache.num_blocks:,}: "
-                    "requests may hit otherwise than planned",
-                    remedy=f"Generate the dataset with planning.num_blocks: {cache.num_blocks}.",
+                    found,
+                    remedy=f"{remedy}." if size == own else f"{remedy} and block_size: {size}.",
                     change=change if cache.kv_tokens is not None else None,
                 )
             return

@@ -21,11 +21,11 @@ class Forecast:
     """What all contradictions together will do.
 
     Args:
-        combined: None without a contradiction that moves hits, or where it could not be simulated.
+        combined: None without a contradiction that moves hits, or where one of them could not be simulated.
         contradictions: how many of them were simulated.
         seconds: what the simulation took; None: nothing was to be simulated.
         source: of the blocks, the prompts' ``token_ids`` or the ``plan``.
-        skipped: why nothing is predicted although something was to be.
+        skipped: why something is not predicted although it was to be.
     """
 
     combined: Prediction | None = None
@@ -38,7 +38,8 @@ class Forecast:
     def notes(self) -> tuple[str, ...]:
         found = []
         if self.skipped is not None:
-            found.append(f"nothing was predicted: {self.skipped}")
+            what = "not all of it was predicted" if self.contradictions else "nothing was predicted"
+            found.append(f"{what}: {self.skipped}")
         if self.combined is not None and self.contradictions > 1:
             found.append(f"all {self.contradictions} contradictions together; {self.combined.text}")
         if self.seconds is not None and self.seconds >= NOTED_S:
@@ -77,6 +78,8 @@ def predict_all(predictor: Predictor, found: Sequence[Contradiction]) -> tuple[l
             skipped = error.message
             told.append(one.predicted(None, error.message))
     combined = None
+    if skipped is not None:  # what the others do together is not what the server will do
+        return told, Forecast(None, len(moving), predictor.seconds, predictor.source, skipped)
     if len(moving) == 1:
         combined = next(one.prediction for one in told if one.prediction is not None)
     elif moving:

@@ -115,7 +115,8 @@ class Prediction:
         if figures.ratio is None or figures.designed_ratio is None or figures.effect_pp is None:
             return "predicted: the server takes none of the requests"
         ratio, designed = (100 * value for value in (figures.ratio, figures.designed_ratio))
-        found = f"predicted: {ratio:.2f} % instead of {designed:.2f} % ({figures.effect_pp:+.2f} pp)"
+        effect = f"{figures.effect_pp:+.2f}".replace("-", "\u2212")
+        found = f"predicted: {ratio:.2f} % instead of {designed:.2f} % ({effect} pp)"
         if not figures.affected:
             return found
         more = ", …" if figures.affected > len(figures.first) else ""
@@ -189,7 +190,9 @@ class Predictor:
         if conditions.pool_tokens is not None:  # what no empty cache could hold is never served
             unit = conditions.unit or self.dataset.hit_unit
             needed = -(-(self._lengths + self._outputs) // unit)
-            taken &= needed <= conditions.pool_tokens // unit
+            # SGLang's allocator asks for a page more than it fills, unless pages are single tokens.
+            spare = 1 if conditions.engine == "sglang" and unit > 1 else 0
+            taken &= needed + spare <= conditions.pool_tokens // unit
         hits = np.zeros(len(requests), dtype=np.int64)
         if conditions.caching:
             hits[taken] = self._hits(name, conditions, np.flatnonzero(taken))

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from prefixcache.engines.endpoint import parse_endpoint
-from prefixcache.errors import InputError
+from prefixcache.errors import InputError, remedy_for_reading
 
 FLAG = "--probe-report"
 MOST_BYTES = 64 * 2**20
@@ -51,7 +51,7 @@ def read_probe_report(path: Path) -> Measured:
         report: Any = orjson.loads(data) if len(data) <= MOST_BYTES else None
     except OSError as error:
         raise InputError(
-            f"cannot read {path}: {error.strerror}", field=FLAG, remedy="check the path and its permissions."
+            f"cannot read {path}: {error.strerror}", field=FLAG, remedy=remedy_for_reading(error)
         ) from None
     except orjson.JSONDecodeError:
         raise _no_report(path) from None

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from prefixcache.config.nearest import near_names, offered
 from prefixcache.config.sizes import FoundSizes, SizeSource
-from prefixcache.engines.detect import adapter_for, named_adapter
+from prefixcache.engines.detect import ADAPTERS, AUTO, adapter_for, named_adapter
 from prefixcache.engines.endpoint import parse_endpoint, redact, url_secrets
 from prefixcache.engines.http import Connection, Timeouts, open_client
 from prefixcache.engines.server import ServerFacts, read_facts
@@ -88,7 +89,13 @@ class SizesAsked:
             ]
             return [
                 await read_facts(
-                    http, endpoints[min(number, len(endpoints) - 1)], page, adapters[number], self.api_key, secrets
+                    http,
+                    endpoints[min(number, len(endpoints) - 1)],
+                    page,
+                    adapters[number],
+                    self.api_key,
+                    secrets,
+                    named=_adapter_name(self.engine) != AUTO,
                 )
                 for number, page in enumerate(pages)
             ]
@@ -126,7 +133,13 @@ def _adapter_name(engine: str | None) -> str:
         InputError: no such framework.
     """
     name = "auto" if engine is None else "vllm" if engine == "vllm-cpu" else engine
-    named_adapter(name)
+    try:
+        named_adapter(name)
+    except InputError as error:
+        known = [*dict.fromkeys([*DEFAULTS, *(adapter.name for adapter in ADAPTERS)])]
+        if near := near_names(name.lower(), known, 0.6):
+            error.remedy = f"{offered(near)}."
+        raise
     return name
 
 

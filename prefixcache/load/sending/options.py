@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import orjson
 
 from prefixcache.errors import InputError
+from prefixcache.files import json_place
 from prefixcache.load.request.retries import Retries
 
 Api = Literal["openai", "generate"]
@@ -156,7 +157,9 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise _wrong("extra_body", f"it is not JSON ({error})", "Write an object, e.g. '{\"top_k\": 1}'.") from None
+        raise _wrong(
+            "extra_body", f"it is not JSON in {json_place(error)}", "Write an object, e.g. '{\"top_k\": 1}'."
+        ) from None
     if not isinstance(found, dict):
         raise _wrong("extra_body", "it is no JSON object", "Write an object, e.g. '{\"top_k\": 1}'.")
     return found

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 FIRST_NOTE_S = 10.0
 """Silence after which the first note is given; the next ones after twice as long each."""
+
+
+Result = TypeVar("Result")
+
+
+async def noted(work: Awaitable[Result], tell: Callable[[], None]) -> Result:
+    """Wait for ``work``, and call ``tell`` once if it takes longer than the first note waits."""
+    timer = asyncio.get_running_loop().call_later(FIRST_NOTE_S, tell)
+    try:
+        return await work
+    finally:
+        timer.cancel()
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from prefixcache.config.base import ConfigModel, NonNegative, RuleError, Seed
 from prefixcache.config.load import parse_yaml
 from prefixcache.config.messages import to_input_error
-from prefixcache.errors import InputError
+from prefixcache.errors import InputError, remedy_for_reading
 
 FIELD = "--faults"
 STAGE = "fault plan"
@@ -36,6 +36,8 @@ def _ranges(value: Any) -> Any:
 
 
 def _forever(value: Any) -> Any:
+    if isinstance(value, str) and value != "forever":
+        raise RuleError(f"{value!r} is no length of time", remedy="write seconds as a number, or forever")
     return float("inf") if value == "forever" else value
 
 
@@ -233,7 +235,7 @@ def load_plan(path: str | Path) -> FaultPlan:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(
-            f"cannot read {path}: {reason}", field=FIELD, remedy="check the path and its permissions.", stage=STAGE
+            f"cannot read {path}: {reason}", field=FIELD, remedy=remedy_for_reading(error), stage=STAGE
         ) from None
     return parse_plan(parse_yaml(text, str(path), FIELD))
 
@@ -245,6 +247,13 @@ def parse_plan(raw: Any) -> FaultPlan:
     if not isinstance(raw, dict):
         raise InputError(
             "is no list of rules", field=FIELD, remedy="write `- requests: 3` and what happens.", stage=STAGE
+        )
+    if "rules" not in raw and set(raw) & set(Rule.model_fields):
+        raise InputError(
+            "is one rule, not a list of rules",
+            field=FIELD,
+            remedy="begin each rule with '- ', e.g. `- requests: 3`, and indent its other lines by two blanks.",
+            stage=STAGE,
         )
     try:
         return FaultPlan.model_validate(raw)

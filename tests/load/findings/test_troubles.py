@@ -166,7 +166,7 @@ def test_part_of_the_requests_failed(dataset: Path, tmp_path: Path) -> None:
         ended = call(dataset, tmp_path / "cli", "--url", server.url, "--send", "ids")
     assert (summary.status, summary.failed_requests) == ("failed", 2)
     warning = warned(tmp_path / "run", "requests_failed")
-    assert warning["message"].startswith("2 of 6 requests failed (2 http_error); the first is r1: out of luck")
+    assert warning["message"].startswith("2 of 6 requests failed (2 http_500); the first is r1: out of luck")
     assert (warning["stage"], warning["field"]) == ("run_benchmark", "url")
     assert (warning["request_id"], warning["group"], warning["retry_count"]) == ("r1", "b", 0)
     assert "request_results.jsonl" in warning["remedy"]

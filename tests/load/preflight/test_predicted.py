@@ -16,6 +16,8 @@ from prefixcache.load.dataset import load_dataset
 from prefixcache.load.options import RunOptions
 from prefixcache.load.preflight import predicted
 from prefixcache.load.preflight.conditions import Conditions
+from prefixcache.load.preflight.contradictions import Contradiction
+from prefixcache.load.preflight.forecast import predict_all
 from prefixcache.load.preflight.options import PreflightOptions
 from prefixcache.load.preflight.predicted import Predictor
 from prefixcache.load.preflight.predicted_routes import Routes
@@ -82,6 +84,60 @@ def test_a_cache_too_small(tmp_path: Path) -> None:
     [found] = told["contradictions"]
     assert (found["code"], found["predicted_hit_ratio"]) == ("kv_capacity", told["combined"]["predicted_hit_ratio"])
     assert found["requests_affected"] > 0 and len(found["first_affected"]) <= predicted.SHOWN
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(("size", "blocks"), [(8, 119), (4, 237)])
+def test_a_small_cache_evicts_by_its_own_blocks(tmp_path: Path, size: int, blocks: int) -> None:
+    """Blocks that divide every planned prefix move no hit; in a cache that evicts they do."""
+    set_ = made(tmp_path / "set", prefix=THREE, target={"hit_ratio": 0.6}).root
+    told, summary = ran(set_, tmp_path / "run", EngineOptions("embedded", block_size=size, num_blocks=blocks))
+    [(foretold, measured)] = figures(told, summary)
+    assert foretold == measured < summary.passes[0]["expected_hit_tokens"]
+
+
+@pytest.mark.engine
+def test_a_plan_for_a_pool_in_blocks_of_another_size(tmp_path: Path) -> None:
+    """As many blocks as planned for, each half as large."""
+    planning = {"assume": "capacity", "num_blocks": 60}
+    set_ = made(tmp_path / "set", prefix=THREE, target={"hit_ratio": 0.4}, planning=planning).root
+    told, summary = ran(set_, tmp_path / "run", EngineOptions("embedded", block_size=8, num_blocks=60))
+    [(foretold, measured)] = figures(told, summary)
+    assert foretold == measured != summary.passes[0]["expected_hit_tokens"]
+    texts = [one["text"] for one in told["contradictions"] if one["code"] == "capacity_differs"]
+    assert len(texts) == 1 and "caches of 60 blocks of 16 tokens" in texts[0] and "has 60 of 8" in texts[0]
+
+
+@pytest.mark.engine
+def test_a_drop_of_units_smaller_than_planned(tmp_path: Path) -> None:
+    set_ = made(tmp_path / "set", prefix=THREE).root
+    report = tmp_path / "probe.json"
+    findings = [{"name": "hit_unit", "value": 4, "source": "measured"}]
+    findings.append({"name": "hit_drop", "value": 2, "source": "measured"})
+    report.write_text(json.dumps({"findings": findings}))
+    told, summary = ran(set_, tmp_path / "run", EngineOptions("embedded", hit_unit=4, hit_drop=2), report=report)
+    [(foretold, measured)] = figures(told, summary)
+    assert foretold == measured < summary.passes[0]["expected_hit_tokens"]
+
+
+@pytest.mark.engine
+def test_sglang_says_that_its_tree_is_off(tmp_path: Path) -> None:
+    set_ = made(tmp_path / "set", prefix=THREE).root
+    engine = EngineOptions("embedded", dialect="sglang", block_size=16, prefix_caching=False)
+    told, summary = ran(set_, tmp_path / "run", engine)
+    assert [one["code"] for one in told["contradictions"]] == ["prefix_caching_off"]
+    assert list(figures(told, summary)) == [(0, 0)]
+
+
+def test_one_that_cannot_be_simulated_leaves_no_sum_of_the_others(tmp_path: Path) -> None:
+    """What all together do is not known then, and that is said."""
+    dataset = load_dataset(made(tmp_path / "set", prefix=THREE).root)
+    changes = (Conditions(unit=32), Conditions(engine="no such engine", pool_tokens=4_000))
+    found = [Contradiction("odd", "warning", "odd", change=change) for change in changes]
+    each, forecast = predict_all(Predictor(dataset), found)
+    assert [one.prediction is None for one in each] == [False, True]
+    assert forecast.combined is None and forecast.contradictions == 1
+    assert forecast.notes[0].startswith("not all of it was predicted: ")
 
 
 @pytest.mark.engine

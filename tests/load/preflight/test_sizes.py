@@ -138,6 +138,7 @@ def test_the_bytes_depend_on_the_value_alone(tmp_path: Path) -> None:
         ("vllm", 32, None, (32, "server_config")),
         ("sglang", 64, None, (64, "server_config")),
         ("vllm-ascend", 16, "vllm-ascend", (128, "server_config")),
+        ("vllm-ascend", 16, None, (128, "server_config")),
         ("mindie", 64, None, (128, "framework_default")),
     ],
 )
@@ -223,3 +224,9 @@ def test_what_is_no_report(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError) as caught:
         read_probe_report(path)
     assert caught.value.field == "--probe-report" and caught.value.remedy
+
+
+def test_a_framework_by_half_its_name() -> None:
+    with pytest.raises(InputError, match="'ascend' is no known framework") as caught:
+        sizes_asked((), (), "ascend", None)
+    assert caught.value.remedy == "write `vllm-ascend`."

@@ -147,7 +147,7 @@ def test_a_replay_shows_the_frames_that_were_live(run: Run, language: str) -> No
 def test_the_file_has_the_columns_that_are_documented(run: Run) -> None:
     path = run.folder / "runtime" / "series.parquet"
     assert pq.read_schema(path).names == SCHEMA.names
-    page = (Path(__file__).parents[2] / "docs" / "artifacts.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "artifacts.md").read_text()
     section = page.split("### runtime/series.parquet")[1].split("###")[0]
     assert [name for name in SCHEMA.names if f"`{name}`" not in section] == []
     assert not (run.folder / "runtime" / "series.jsonl.partial").exists()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from prefixcache.errors import InputError
+from prefixcache.help.chinese.text import chinese_of
 from prefixcache.load.request.client import CompletionClient
 from prefixcache.load.request.retries import Retries
 from prefixcache.load.sending.engine_warmup import unrelated
@@ -122,3 +123,10 @@ def test_texts_of_the_body_are_taken_out_where_a_server_repeats_them() -> None:
     body = {"user": "sk-planted-key", "a": [{"b": "another-one"}], "c": "x"}
     sending = Sending(headers={"X-A": "k1"}, extra_body=body)
     assert sending.secrets == ("k1", "sk-planted-key", "another-one")
+
+
+def test_a_body_that_is_not_json_is_told_where_and_not_in_the_librarys_words() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_extra_body("{a:1}")
+    assert caught.value.message == "it is not JSON in line 1, column 2"
+    assert chinese_of(caught.value.message) == "第 1 行第 2 列不是有效的 JSON"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from prefixcache.engines.http import Timeouts
 from prefixcache.errors import InputError
 from prefixcache.load.options import Progress, RunOptions
 from prefixcache.load.run import run_benchmark
+from prefixcache.load.sending import waiting
 from tests.load.fake_server import FakeServer
 from tests.load.handmade import Wish, make_dataset
 
@@ -44,3 +46,16 @@ def test_the_default_is_stated_in_the_help_and_is_the_librarys() -> None:
 def test_times_that_nobody_can_wait(seconds: float) -> None:
     with pytest.raises(InputError, match="no time to wait"):
         Timeouts.of(seconds)
+
+
+async def _later(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return "done"
+
+
+@pytest.mark.parametrize(("seconds", "notes"), [(0.0, 0), (0.3, 1)])
+def test_what_takes_long_is_told_once(monkeypatch: pytest.MonkeyPatch, seconds: float, notes: int) -> None:
+    monkeypatch.setattr(waiting, "FIRST_NOTE_S", 0.1)
+    told: list[int] = []
+    assert asyncio.run(waiting.noted(_later(seconds), lambda: told.append(1))) == "done"
+    assert len(told) == notes

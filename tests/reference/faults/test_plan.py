@@ -32,7 +32,12 @@ from prefixcache.reference.server import build_app
         ({"stall": {"seconds": 2}}, "rules[0].stall", "needs a moment", "after_events"),
         ({"stall": {"after_events": 1, "after_bytes": 1}}, "rules[0].stall", "needs a moment", "either"),
         ({"stall": {"after_events": 1, "seconds": -1}}, "rules[0].stall.seconds", "-1", "at least 0"),
-        ({"stall": {"after_events": 1, "seconds": "long"}}, "rules[0].stall.seconds", "'long'", ""),
+        (
+            {"stall": {"after_events": 1, "seconds": "long"}},
+            "rules[0].stall.seconds",
+            "'long'",
+            "seconds as a number, or forever",
+        ),
         ({"reset": "sometime"}, "rules[0].reset", "is no moment", "before_headers"),
         ({"reset": {"after": 1}}, "rules[0].reset.after", "unknown key", "after_"),
         ({"close": {}}, "rules[0].close", "needs a moment", "after_events"),
@@ -75,6 +80,14 @@ def test_the_second_of_two_rules_is_named() -> None:
 def test_a_plan_is_a_list(raw: object) -> None:
     with pytest.raises(InputError, match="no list of rules"):
         parse_plan(raw)
+
+
+def test_a_rule_without_its_dash_is_told_how_a_list_begins() -> None:
+    with pytest.raises(InputError, match="is one rule, not a list of rules") as caught:
+        parse_plan({"requests": 3, "status": 500})
+    assert "begin each rule with '- '" in (caught.value.remedy or "")
+    with pytest.raises(InputError, match="unknown key"):
+        parse_plan({"rulez": []})
 
 
 def test_both_forms_of_a_file(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 ANALYSIS: dict[str, str] = {
     # Run directories
     "{path} is not a readable run directory: {reason}": "{path} 不是可读取的运行目录：{reason}",
+    "there is no folder {path}": "目录 {path} 不存在",
     "it lacks dataset/manifest.json or runtime/": "缺少 dataset/manifest.json 或 runtime/",
     "dataset/request_metadata.jsonl has no request": "dataset/request_metadata.jsonl 中没有请求",
     "{path} is not a readable run directory: {file} is not JSON": "{path} 不是可读取的运行目录：{file} 不是 JSON",
@@ -40,6 +41,10 @@ ANALYSIS: dict[str, str] = {
     ),
     # Thresholds
     "{text} cannot be read: {term} is no threshold": "无法解析 {text}：{term} 不是阈值",
+    "{text} is no threshold": "{text} 不是阈值",
+    "{text} cannot be read: {name} is unknown, known are {known}": (
+        "无法解析 {text}：未知的名称 {name}，可选值：{known}"
+    ),
     "{text} cannot be read: {metric} is given twice": "无法解析 {text}：{metric} 重复给出",
     "{text} cannot be read: the limit of {metric} is not above 0": "无法解析 {text}：{metric} 的阈值须大于 0",
     "Write for example ttft=0.5,tpot=50ms,e2e=3: seconds, or milliseconds with ms": (
@@ -50,6 +55,8 @@ ANALYSIS: dict[str, str] = {
     "Give a number above 0": "请填写大于 0 的数",
     "{share} is not above 0 and at most 1": "{share} 须大于 0 且不超过 1",
     "Give a share of requests, e.g. {share}": "请填写达标请求的比例，如 {share}",
+    "--low {low} is above --high {high}": "--low {low} 大于 --high {high}",
+    "Swap them": "请交换二者",
     "there is no multiple of {step} from {low} to {high}": "{low} 至 {high} 之间没有 {step} 的整数倍",
     "Give --high above --low, or a smaller --resolution": "请使 --high 大于 --low，或减小 --resolution",
     "Give 0 or more points": "请填写不小于 0 的点数",

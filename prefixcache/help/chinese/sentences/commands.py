@@ -6,7 +6,6 @@ As in :mod:`prefixcache.help.chinese.sentences`.
 from __future__ import annotations
 
 COMMANDS: dict[str, str] = {
-    "{output} holds the dataset {there}: {new} takes its place": "{output} 中已有数据集 {there}，将被 {new} 替换",
     # The command line itself
     "is not allowed": "不允许的值",
     "give it": "请给出该项",

@@ -64,6 +64,11 @@ CONFIG_FILE: dict[str, str] = {
     "YAML reads it as text": "YAML 将其视为文本",
     "it looks like a time": "形似时间",
     "it is text": "它是文本",
+    "it is a percentage": "它是百分数",
+    "write {ratio} for {percent} %, or another number that is at most 1": (
+        "{percent} % 请写为 {ratio}；或填写其他不大于 1 的数"
+    ),
+    "name a file, not a folder": "请指定文件，而非目录",
     "it is a decimal number": "它是小数",
     "it is a number, a text is wanted": "它是数值，此处应为文本",
     "put it in quotes": "请加引号",

@@ -69,6 +69,12 @@ ENGINES: dict[str, str] = {
         "地址中的主机名无效：每段须为 1 至 63 个字符"
     ),
     "the server {server} answers, but {why}": "服务端 {server} 有响应，但{why}",
+    "the server {server} answers, but speaks plain HTTP, not HTTPS": (
+        "服务端 {server} 有响应，但该端口为普通 HTTP，而非 HTTPS"
+    ),
+    "Write http:// in the address, or the port at which it speaks HTTPS": (
+        "请在地址中写 http://，或改用提供 HTTPS 的端口"
+    ),
     "no reason was given": "未给出原因",
     "Check that the proxy runs at this address, or leave --proxy out": "请确认该地址上的代理正在运行，或去掉 --proxy",
     "{seconds} is no time to wait": "{seconds} 不是有效的等待时间",
@@ -76,6 +82,14 @@ ENGINES: dict[str, str] = {
     "{file} holds no certificate of an authority ({why})": "{file} 中没有 CA 证书（{why}）",
     "Give a PEM file with --ca-file": "请用 --ca-file 指定 PEM 文件",
     # Servers
+    "This is no OpenAI-compatible server, or the path of the address is wrong: give the address without /v1, "
+    "e.g. http://HOST:PORT": (
+        "该地址不是 OpenAI 兼容的服务端，或地址中的路径有误：请填写不含 /v1 的地址，如 http://HOST:PORT"
+    ),
+    "Give its API key in the variable PREFIXCACHE_API_KEY": "请通过环境变量 PREFIXCACHE_API_KEY 提供其 API Key",
+    "Check the spelling of the host name, and that this machine's DNS knows it": (
+        "请检查主机名的拼写，并确认本机 DNS 能够解析"
+    ),
     "the server {server} answered {path} with something that is not JSON": (
         "服务端 {server} 对 {path} 返回的内容不是 JSON"
     ),
@@ -85,9 +99,7 @@ ENGINES: dict[str, str] = {
     "Restart the server, or describe its route under `reset` of the file for --engine": (
         "请重启服务端，或在 --engine 文件的 `reset` 下描述其接口"
     ),
-    "Restart MindIE, or isolate by content: generate a second dataset (--variant-dataset)": (
-        "请重启 MindIE，或按内容隔离：生成第二个数据集（--variant-dataset）"
-    ),
+    "Restart MindIE to empty its cache": "请重启 MindIE 以清空缓存",
     "Start vLLM with VLLM_SERVER_DEV_MODE=1, which adds POST /reset_prefix_cache": (
         "请以 VLLM_SERVER_DEV_MODE=1 启动 vLLM，以启用 POST /reset_prefix_cache"
     ),
@@ -111,6 +123,51 @@ ENGINES: dict[str, str] = {
     "skipped (the page ends within this line: what stood behind it is lost)": "已跳过（页面在该行中断，其后内容缺失）",
     "skipped (the series is there before, as {value})": "已跳过（该序列此前已出现，值为 {value}）",
     "metrics line {number} skipped (infinite): {line}": "Metrics 第 {number} 行已跳过（数值为无穷大）：{line}",
+    # Pages of another framework, or of none
+    "{page} holds no series of {framework}; it has {names}": "{page} 没有 {framework} 的序列；其中有：{names}",
+    "{page} holds no series of {framework}: it is a page of {other}": (
+        "{page} 没有 {framework} 的序列：它是 {other} 的页面"
+    ),
+    "Give the server's own /metrics page of that moment": "请给出服务端自身在该时刻的 /metrics 页面",
+    "Leave --engine out, or give the server's own /metrics page of that moment": (
+        "请去掉 --engine，或给出服务端自身在该时刻的 /metrics 页面"
+    ),
+    "Give the server's own /metrics page, saved after its first request, with the names of the YAML file": (
+        "请给出服务端自身的 /metrics 页面（在首个请求之后保存，且含 YAML 文件中的名称）"
+    ),
+    "the page of its beginning has no series of {framework}": "开始时刻的页面没有 {framework} 的序列",
+    "the page of its end has no series of {framework}": "结束时刻的页面没有 {framework} 的序列",
+    "{page}: its page of after is of a process that began before that of its page of before: the two are probably "
+    "swapped": "{page}：after 页面所属进程的启动早于 before 页面所属进程：两个页面很可能给反了",
+    "{page}: its counters fell although both pages are of one process: the two are probably swapped": (
+        "{page}：两个页面属于同一进程，计数器却下降：两个页面很可能给反了"
+    ),
+    "{page}: no counter is higher on its page of after than on its page of before: the two may be swapped": (
+        "{page}：after 页面的计数器无一高于 before 页面：两个页面可能给反了"
+    ),
+    # A run's pages and servers of another framework
+    "the metrics page of {page} has no series of {framework}; it has {names}": (
+        "Metrics 页面 {page} 没有 {framework} 的序列；其中有：{names}"
+    ),
+    "the metrics page of {page} is one of {other}, not of {framework} as --engine says": (
+        "Metrics 页面 {page} 属于 {other}，而非 --engine 指定的 {framework}"
+    ),
+    "the metrics pages are of different frameworks: {one} of {first}, {other} of {second}": (
+        "Metrics 页面来自不同框架：{one} 为 {first}，{other} 为 {second}"
+    ),
+    "{server} says that it is {owner}, but {page} is read as a metrics page of {framework}": (
+        "{server} 自称 {owner}，但 {page} 按 {framework} 的 Metrics 页面读取"
+    ),
+    "Name the right metrics page with --metrics-url": "请用 --metrics-url 指定正确的 Metrics 页面",
+    "Leave --engine out, or name the right metrics page with --metrics-url": (
+        "请去掉 --engine，或用 --metrics-url 指定正确的 Metrics 页面"
+    ),
+    "Run the servers of each framework apart, each with its own metrics page": (
+        "请按框架分别运行，并各自使用其 Metrics 页面"
+    ),
+    "Generate the dataset with block_size {size}: on an NPU the server keeps its own, whatever it is asked for": (
+        "请以 block_size {size} 重新生成数据集：在 NPU 上服务端使用自身的 Block Size，无法通过启动参数更改"
+    ),
     # Pages of before and after, and Prometheus
     "Give both as often, in the same order of servers": "请给出数量相同的两组页面，服务顺序一致",
     "Save the text of the server's /metrics page": "请保存服务端 /metrics 页面的文本",

@@ -6,7 +6,8 @@ LOAD: dict[str, str] = {
     # The dataset: its files, its certificate, its rows
     "{directory} is not a complete dataset: {what}": "{directory} 不是完整的数据集：{what}",
     "manifest.json is missing": "缺少 manifest.json",
-    "manifest.json is not JSON": "manifest.json 不是 JSON",
+    "manifest.json is not JSON in {place}": "manifest.json {place}不是有效的 JSON",
+    "line {line}, column {column}": "第 {line} 行第 {column} 列",
     "manifest.json is not a JSON object": "manifest.json 不是 JSON 对象",
     "validation_report.json is not a JSON object": "validation_report.json 不是 JSON 对象",
     "manifest.json lacks {names}": "manifest.json 缺少 {names}",
@@ -100,8 +101,15 @@ LOAD: dict[str, str] = {
         "（名称只决定内容的随机种子，不影响长度）"
     ),
     "variant needs a second dataset of the same plan": "variant 需要另一个规划相同的数据集",
-    "Generate it with --set dataset_id=OTHER_NAME and give it with --variant-dataset DIR": (
-        "请用 --set dataset_id=OTHER_NAME 生成，并用 --variant-dataset DIR 指定"
+    "Leave it and --isolation variant out": "请去掉该项与 --isolation variant",
+    "a server that cannot empty its cache is restarted and then measured with --isolation none": (
+        "无法清空缓存的服务端，请重启后用 --isolation none 测量"
+    ),
+    "For mode compare generate it with --set dataset_id=OTHER_NAME and give it with --variant-dataset DIR": (
+        "compare 模式：请用 --set dataset_id=OTHER_NAME 生成，并用 --variant-dataset DIR 指定"
+    ),
+    "for any other mode restart the server and choose --isolation none": (
+        "其他模式：请重启服务端，并使用 --isolation none"
     ),
     "a variant dataset stands beside isolation {isolation}": "指定了变体数据集，但 isolation 为 {isolation}",
     "Leave out one of the two": "请去掉二者之一",
@@ -131,7 +139,6 @@ LOAD: dict[str, str] = {
     "Wait for it, or choose another --run-dir": "请等待其结束，或更换 --run-dir",
     "the run directory {run_dir} cannot be written ({why})": "运行目录 {run_dir} 不可写（{why}）",
     "Give a directory on a disk with free space that you may write": "请指定有写权限且磁盘空间充足的目录",
-    "{path} cannot be written ({why})": "{path} 无法写入（{why}）",
     "Free some disk space and run again; the rows so far are kept": "请清理磁盘空间后重新运行；已写出的记录均保留",
     "Free some disk space and run again; the rows of request_results.jsonl so far are kept": (
         "请清理磁盘空间后重新运行；request_results.jsonl 中已写出的记录均保留"
@@ -139,7 +146,6 @@ LOAD: dict[str, str] = {
     "Free some disk space and run again; {name} keeps the rows": "请清理磁盘空间后重新运行；记录保留在 {name} 中",
     "{run_dir} holds no runtime/{name}": "{run_dir} 中没有 runtime/{name}",
     "Name the folder of a run; runs of older versions have no such file": ("请指定运行目录；旧版本的运行没有该文件"),
-    "{path} cannot be read ({why})": "{path} 无法读取（{why}）",
     "The file was changed after it was written; run the dataset again": "该文件在写出后被修改；请重新运行数据集",
     # Options
     "no endpoint was given": "未指定服务端地址",
@@ -165,7 +171,7 @@ LOAD: dict[str, str] = {
     "Leave it out, or give fewer": "请去掉该项，或填写更小的数",
     "{name} is what the run itself sends": "{name} 由运行自身发送，不能改写",
     "{name} asks for several answers to a prompt": "{name} 会使一条 Prompt 产生多个响应",
-    "it is not JSON ({why})": "不是 JSON（{why}）",
+    "it is not JSON in {place}": "{place}不是有效的 JSON",
     "it is no JSON object": "不是 JSON 对象",
     "Write an object, e.g. '{{\"top_k\": 1}}'": "请填写 JSON 对象，如 '{{\"top_k\": 1}}'",
     "Give 0 or a number of attempts": "请填写 0 或重试次数",

@@ -6,6 +6,9 @@ As in :mod:`prefixcache.help.chinese.sentences`.
 from __future__ import annotations
 
 LOAD_CHECKS: dict[str, str] = {
+    "waiting up to {longest} s for the servers to fall idle: requests that are not this run's may be running there": (
+        "正在等待服务端空闲（至多 {longest} s）：服务端可能正在处理其他客户端的请求"
+    ),
     # The server beside the dataset
     "{server} serves no model {model}; it serves: {known}": "{server} 没有模型 {model}；其模型为：{known}",
     "{server} encodes the prompt to other token ids than the dataset's: the served model's tokenizer is not {name}, "
@@ -32,6 +35,9 @@ LOAD_CHECKS: dict[str, str] = {
     ),
     "Generate the dataset with routing.cache_scope: dp_local and routing.dp_size: {ranks}, or serve with one rank": (
         "请以 routing.cache_scope: dp_local 与 routing.dp_size: {ranks} 重新生成数据集，或以单个 DP 启动服务"
+    ),
+    "Generate the dataset with planning.num_blocks: {blocks} and block_size: {size}": (
+        "请以 planning.num_blocks: {blocks} 与 block_size: {size} 重新生成数据集"
     ),
     "Generate the dataset with planning.num_blocks: {blocks}": "请以 planning.num_blocks: {blocks} 重新生成数据集",
     "Give the server more KV cache, use fewer or shorter requests, or plan for the capacity "
@@ -74,10 +80,12 @@ LOAD_CHECKS: dict[str, str] = {
     "without isolation the pass {name} meets the cache that the pass before it has filled": (
         "未隔离时，{name} 轮次会遇到前一轮次写入的缓存"
     ),
-    "Choose reset or salt; --isolation variant needs no help of the server (compare only); --allow-residue measures "
-    "anyway": "请选择 reset 或 salt；--isolation variant 无需服务端配合（仅限 compare）；--allow-residue 可照常测量",
-    "--isolation variant needs no help of the server (compare only)": (
-        "--isolation variant 无需服务端配合（仅限 compare）"
+    "Choose reset or salt": "请选择 reset 或 salt",
+    "--isolation variant with a second dataset (--variant-dataset) needs no help of the server": (
+        "--isolation variant 配合第二个数据集（--variant-dataset）无需服务端配合"
+    ),
+    "a server that was just restarted can be measured with --isolation none": (
+        "刚重启的服务端可用 --isolation none 测量"
     ),
     "--allow-residue measures anyway": "--allow-residue 可照常测量",
     "the prefix cache of {server} cannot be proven empty: {why}": "无法证明 {server} 的 Prefix Cache 为空：{why}",

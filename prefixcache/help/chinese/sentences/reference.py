@@ -35,6 +35,8 @@ REFERENCE: dict[str, str] = {
     "no tokenizer folder at {folder}": "{folder} 不是 Tokenizer 目录",
     "{folder} holds no fast tokenizer": "{folder} 中没有 Fast Tokenizer",
     "give a folder with tokenizer.json": "请指定含 tokenizer.json 的目录",
+    "give a folder with tokenizer.json, or embedded": "请指定含 tokenizer.json 的目录，或 embedded",
+    "give the name under which the model is served": "请填写模型的服务名称",
     # As a child process
     "the reference engine is not ready after {seconds} s; its stderr: {said}": (
         "参考引擎在 {seconds} s 后仍未就绪；其 stderr：{said}"
@@ -49,6 +51,11 @@ REFERENCE: dict[str, str] = {
     ),
     # Fault plans
     "is no list of rules": "不是规则列表",
+    "is one rule, not a list of rules": "是单条规则，而非规则列表",
+    "begin each rule with '- ', e.g. `- requests: 3`, and indent its other lines by two blanks": (
+        "每条规则请以 '- ' 开头，如 `- requests: 3`，其余各行缩进两个空格"
+    ),
+    "write seconds as a number, or forever": "请填写秒数，或 forever",
     "write `- requests: 3` and what happens": "请写 `- requests: 3` 及要发生的事",
     "{part} is no number of a request": "{part} 不是请求序号",
     'write 3, "4-7", "10-" or a list of these': '请填写 3、"4-7"、"10-" 或其列表',

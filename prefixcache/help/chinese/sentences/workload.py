@@ -118,6 +118,7 @@ WORKLOAD: dict[str, str] = {
     "降低 prefix.minimum_non_shared_length，或写 on_cannot_share: list",
     # Why a verdict is not PASS: parts are joined by "; ", so that a place at an end may hold another part
     "group {group}": "Group {group}",
+    "a hit ratio of {target} % cannot be reached, {least} % at least": "目标命中率 {target} % 不可达，最少为 {least} %",
     "a hit ratio of {target} % cannot be reached, {least} % at least: {reason}": "目标命中率 {target} % 不可达，最少为 "
     "{least} %：{reason}",
     "the targets of {missed} of {groups} prefix groups cannot be reached": "{groups} 个 Prefix Group 中有 "
