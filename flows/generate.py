@@ -134,7 +134,8 @@ def _sized(config: PrefixCacheDatasetConfig, sizes: SizeFinder | None) -> tuple[
     """The form with sizes that are asked for, and the warnings of it: a form's own field takes numbers alone."""
     raw = config.model_dump()
     raw |= {"block_size": AUTO, "block_size_source": None, "hit_unit": AUTO, "hit_unit_source": None}
-    raw["hit_drop"] = raw["hit_drop"] or None  # a form holds its default, 0, where nobody has thought of it
+    if not raw["hit_drop"]:  # a form holds its default, 0, where nobody has thought of it
+        del raw["hit_drop"]
     warnings = resolve_sizes(raw, sizes)
     return parse_config(raw), warnings
 

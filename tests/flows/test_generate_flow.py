@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from prefixcache.config.sizes import FoundSizes
 from prefixcache.errors import InputError, PrefixCacheError, VerdictError
 from prefixcache.files import read_json
 from prefixcache.stages import build_shards
@@ -158,3 +159,14 @@ def test_a_form_takes_the_sizes_of_a_server(prefect: None, tmp_path: Path) -> No
         assert read_json(tmp_path / "file" / "manifest.json")["block_size"] == 16
     with pytest.raises(InputError, match="nobody was asked"):
         generate(output=str(tmp_path / "alone"), config=config_of(block_size=8), auto_sizes=True)
+
+
+def test_a_measured_drop_comes_with_the_sizes() -> None:
+    from flows.generate import _sized
+
+    found = FoundSizes(16, "server_config", 48, "measured", 1)
+    config, warnings = _sized(config_of(block_size=8), lambda: found)
+    assert (config.block_size, config.hit_unit, config.hit_drop) == (16, 48, 1)
+    assert warnings == ["hit_drop 1 is taken from the probe's report"]
+    assert _sized(config_of(hit_drop=2), lambda: found)[0].hit_drop == 2  # somebody has thought of it
+    assert _sized(config_of(), lambda: FoundSizes(16, "server_config"))[0].hit_drop == 0
