@@ -112,16 +112,19 @@ def run(
 
 @contextmanager
 def _named(run_dir: Path | None) -> Iterator[Path]:
-    """The folder that was named; else a numbered one, which goes again if nothing was written to it."""
+    """The folder that was named; else a numbered one, which goes again, and a new `outputs`, if nothing was written."""
     if run_dir is not None:
         yield run_dir
         return
+    made = not OUTPUTS.exists()
     own = next_run_dir(OUTPUTS)
     try:
         yield own
     finally:
         with suppress(OSError):
             own.rmdir()
+            if made:
+                OUTPUTS.rmdir()
 
 
 def next_run_dir(parent: Path) -> Path:

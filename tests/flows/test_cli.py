@@ -286,14 +286,6 @@ def test_run_dirs_are_numbered(tmp_path: Path) -> None:
     assert [next_run_dir(tmp_path).name for _ in range(2)] == ["run_008", "run_009"]  # as of two runs at once
 
 
-def test_a_refused_run_leaves_no_numbered_folder(
-    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert call("run", "-d", dataset, "-u", "http://127.0.0.1:9", "--no-prefect").exit_code == 3
-    assert not list((tmp_path / "outputs").iterdir())
-
-
 LIGHT = """
 import sys
 from flows.cli import app

@@ -142,7 +142,7 @@ def test_an_extra_body_that_changes_the_answers_is_told(dataset: Path, tmp_path:
     assert "although" not in said["output_tokens"]
     assert {row["completion_tokens"] for row in requests_of(tmp_path / "run")} == {2}
     texts = [w["text_zh"] for w in build_prefix_cache_report(tmp_path / "run")["warnings"]]
-    assert any("改写了 min_tokens, max_tokens" in text for text in texts)
+    assert any("改写了 min_tokens、max_tokens" in text for text in texts)
 
 
 def test_a_limited_run_is_no_contradiction_to_its_manifest(dataset: Path, tmp_path: Path) -> None:
