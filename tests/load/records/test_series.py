@@ -78,7 +78,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Run:
     plan.write_text(
         json.dumps(
             [{"requests": [20, 30], "status": 500}, {"requests": 40, "reset": {"after_events": 1}},
-             {"requests": 60, "reset_counters": True}]
+             {"requests": 110, "reset_counters": True}]
         )
     )  # fmt: skip
     options = EngineOptions("embedded", prefill_tps=20_000, decode_tps=500, faults=str(plan))

@@ -90,7 +90,7 @@ def test_stages_of_slots_across_processes(slow: EngineProcess, tmp_path: Path) -
         return sum(row["sent_s"] <= at < row["last_token_s"] for row in sent)
 
     turn = sent[0]["ready_s"] + 0.2
-    assert all(in_flight(row["sent_s"]) == 1 for row in sent if row["ready_s"] < turn - 1e-3)
+    assert all(in_flight(row["sent_s"]) == 1 for row in sent if row["sent_s"] < turn - 1e-3)
     assert max(in_flight(row["sent_s"]) for row in sent) == 4
     [performance] = read(tmp_path / "run", "performance_metrics.json")["passes"]
     one, four = performance["load"]["stages"]
