@@ -64,7 +64,7 @@ def to_input_error(error: ValidationError, model: type[BaseModel], raw: Any) -> 
     if kind == "extra_forbidden":
         name = str(first["loc"][-1])
         known = _field_names(parent)
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        near = _below(parent, name) or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         message = "unknown key"
         meant = ".".join([*path.split(".")[:-1], near[0]]) if near else None  # missing because of the misspelling
         remedy = f"write `{near[0]}`" if near else f"remove it; known keys here: {', '.join(sorted(known))}"
@@ -150,6 +150,18 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _below(models: list[type[BaseModel]], name: str) -> list[str]:
+    """Where a key of this very name belongs, one level down: `hit_ratio` stands below `target`."""
+    found = {
+        f"{key}.{name}"
+        for model in models
+        for key, field in model.model_fields.items()
+        for each in (get_args(field.annotation) or (field.annotation,))
+        if isinstance(each, type) and name in getattr(each, "model_fields", {})
+    }
+    return list(found) if len(found) == 1 else []
 
 
 def _field_names(models: list[type[BaseModel]]) -> list[str]:

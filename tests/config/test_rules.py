@@ -454,3 +454,9 @@ def test_a_mode_that_is_half_a_name_is_told_all_it_may_mean() -> None:
     with pytest.raises(InputError, match="'normal' is not allowed") as found:
         parse_config(merged({"input_length": {"mode": "normal", "mean": 300}}))
     assert found.value.remedy == "write `truncated_normal` or `lognormal`."
+
+
+def test_a_key_one_level_too_high_is_told_where_it_belongs() -> None:
+    with pytest.raises(InputError, match="unknown key") as caught:
+        parse_config({"dataset_id": "a", "request_count": 4, "input_length": 64, "hit_ratio": 0.5})
+    assert caught.value.remedy == "write `target.hit_ratio`."
